@@ -1,0 +1,1 @@
+"""The engine: text, voices, contexts, scheduler, models. It never opens a socket."""

@@ -1,0 +1,318 @@
+"""What crosses a process boundary: plain data, encoded as msgpack.
+
+Three processes talk, in a star around the server: the server tells the front end text and the
+engine segments; both answer with events. A message names a context by ``ctx``, a number that the
+engine client gives out once and never again, so nothing late can reach a stranger.
+
+Knows: the shape of the messages. Does not know: pipes, processes, sockets.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import msgspec
+
+SAMPLE_RATE = 24_000
+"""Samples a second of everything inside; other rates exist only at the server's edge."""
+
+CHUNK_SAMPLES = 1_920
+"""80 ms at 24 kHz: the unit that leaves the engine. A context's first and last may be shorter."""
+
+Ending = Literal["sentence", "paragraph", "clause", "forced", "end"]
+"""Why a segment stops where it does; it decides the pause that follows it."""
+
+TextMode = Literal["auto", "sentence", "manual"]
+"""Who releases text: the front end's judgement, finished sentences alone, or flush and end alone."""
+
+
+class Message(msgspec.Struct, frozen=True, tag=True, kw_only=True):
+    """Base of everything that crosses; the class's name is its tag."""
+
+
+class Voice(msgspec.Struct, frozen=True, kw_only=True):
+    """One voice that can be asked for by ``id``."""
+
+    id: str
+    name: str
+    languages: tuple[str, ...]
+    """BCP 47 primary tags, for example ``("en",)``."""
+    description: str = ""
+    preview: bool = False
+
+
+class Segment(msgspec.Struct, frozen=True, kw_only=True):
+    """Text given to the model at once; final, what comes later never changes it.
+
+    ``text`` is what the model is to speak; ``source`` are the client's own characters
+    ``[char_start, char_end)`` it came from, offsets counted in code points over the whole context.
+    """
+
+    index: int
+    text: str
+    source: str
+    char_start: int
+    char_end: int
+    ending: Ending
+    language: str = ""
+    """Primary tag guessed for this segment, or empty where nothing told."""
+
+
+# --- server to front end -------------------------------------------------------------------
+
+
+class TextOpen(Message, frozen=True, kw_only=True):
+    """A context begins: how its text is to be cut."""
+
+    ctx: int
+    language: str = "auto"
+    text_mode: TextMode = "auto"
+    max_delay_ms: int | None = None
+    """Release whatever waits, at the best place, when this long has passed since it came."""
+    max_segment_chars: int = 200
+
+
+class TextAppend(Message, frozen=True, kw_only=True):
+    """More of the context's text, of any length."""
+
+    ctx: int
+    delta: str
+
+
+class TextFlush(Message, frozen=True, kw_only=True):
+    """Release all that is pending, then answer with a ``Mark`` of this id."""
+
+    ctx: int
+    flush_id: str
+
+
+class TextEnd(Message, frozen=True, kw_only=True):
+    """No more text: release all that is pending, then ``TextEnded``."""
+
+    ctx: int
+
+
+class TextDrop(Message, frozen=True, kw_only=True):
+    """Forget the context; nothing more is to be said of it."""
+
+    ctx: int
+
+
+# --- front end to server -------------------------------------------------------------------
+
+
+class TextSegments(Message, frozen=True, kw_only=True):
+    """Segments let go, in order."""
+
+    ctx: int
+    segments: tuple[Segment, ...]
+
+
+class TextFlushed(Message, frozen=True, kw_only=True):
+    """Everything before that flush has been let go."""
+
+    ctx: int
+    flush_id: str
+
+
+class TextEnded(Message, frozen=True, kw_only=True):
+    """Everything has been let go; ``segments`` is how many there were in all."""
+
+    ctx: int
+    segments: int
+
+
+# --- server to engine ----------------------------------------------------------------------
+
+
+class Open(Message, frozen=True, kw_only=True):
+    """A context begins; its segments follow."""
+
+    ctx: int
+    voice: str
+    language: str = "auto"
+    speed: float = 1.0
+    seed: int = 0
+    instruct: str | None = None
+    priority: int = 0
+    """Higher goes first among contexts whose deadlines are alike; -10 to 10."""
+    words: bool = False
+    start_in_ms: int = 0
+    """How long until the listener can hear this context (those before it still play)."""
+
+
+class Speak(Message, frozen=True, kw_only=True):
+    """Make this segment's audio, after those before it."""
+
+    ctx: int
+    segment: Segment
+
+
+class PlaceMark(Message, frozen=True, kw_only=True):
+    """Answer with ``Mark`` once the audio of all segments before this message is out."""
+
+    ctx: int
+    mark: str
+
+
+class End(Message, frozen=True, kw_only=True):
+    """No more segments: after the last one's audio comes ``Finished``."""
+
+    ctx: int
+
+
+class Cancel(Message, frozen=True, kw_only=True):
+    """Nothing launched after this was read may include the context; answered by ``Released``."""
+
+    ctx: int
+
+
+class Park(Message, frozen=True, kw_only=True):
+    """Its listener is away: keep the state, launch nothing, until ``Unpark`` or ``Cancel``."""
+
+    ctx: int
+
+
+class Unpark(Message, frozen=True, kw_only=True):
+    """Its listener is back."""
+
+    ctx: int
+
+
+class Played(Message, frozen=True, kw_only=True):
+    """How much of the context's audio the listener has had, in samples at 24 kHz."""
+
+    ctx: int
+    samples: int
+
+
+class StartIn(Message, frozen=True, kw_only=True):
+    """The context's turn to be heard comes in so many ms (the one before it changed length)."""
+
+    ctx: int
+    ms: int
+
+
+# --- engine to server ----------------------------------------------------------------------
+
+
+class Ready(Message, frozen=True, kw_only=True):
+    """Warm: the first context will not wait for anything to load."""
+
+    runner: str
+    device: str
+    voices: tuple[Voice, ...]
+    default_voice: str
+    slots: int
+    """How many contexts can be active at once; one more is refused with ``overloaded``."""
+    options: tuple[str, ...] = ()
+    """Open's optional features that the runner honours, of ``speed``, ``seed``, ``instruct``."""
+    cloning: bool = False
+
+
+class Fatal(Message, frozen=True, kw_only=True):
+    """The runner could not be loaded; the process ends after this. Starting again may not help."""
+
+    message: str
+
+
+class SegmentStarted(Message, frozen=True, kw_only=True):
+    """The next audio of the context belongs to this segment."""
+
+    ctx: int
+    segment: Segment
+    position_samples: int
+
+
+class Audio(Message, frozen=True, kw_only=True):
+    """A chunk: 16-bit little-endian mono PCM at 24 kHz, starting at ``position_samples``."""
+
+    ctx: int
+    position_samples: int
+    pcm: bytes
+    last: bool = False
+    """True on the context's final chunk where that is known when it leaves."""
+
+
+class Word(msgspec.Struct, frozen=True, kw_only=True):
+    """A word of the client's text and when it is heard, from the context's start."""
+
+    text: str
+    char_start: int
+    char_end: int
+    start_samples: int
+    end_samples: int
+
+
+class Words(Message, frozen=True, kw_only=True):
+    """The words of one segment; ``source`` says whether a model or a rule of thumb timed them."""
+
+    ctx: int
+    segment_index: int
+    items: tuple[Word, ...]
+    source: Literal["align", "estimate"]
+
+
+class Mark(Message, frozen=True, kw_only=True):
+    """Everything before that ``PlaceMark`` is out; audio so far, in samples."""
+
+    ctx: int
+    mark: str
+    position_samples: int
+
+
+class Skipped(Message, frozen=True, kw_only=True):
+    """A segment had nothing that can be spoken (punctuation, emoji) and made no audio."""
+
+    ctx: int
+    segment: Segment
+    reason: str
+
+
+class Finished(Message, frozen=True, kw_only=True):
+    """The context is complete, its slot free."""
+
+    ctx: int
+    samples: int
+    compute_s: float
+
+
+class Failed(Message, frozen=True, kw_only=True):
+    """The context ends here, its slot free; audio before this is good. ``code`` of ``errors.py``."""
+
+    ctx: int
+    code: str
+    message: str
+    retryable: bool = False
+
+
+class Released(Message, frozen=True, kw_only=True):
+    """The cancelled context's slot and memory are free; ``compute_s`` is what it cost in all."""
+
+    ctx: int
+    compute_s: float
+
+
+class Stats(Message, frozen=True, kw_only=True):
+    """Once a second, and the sign of life the supervisor waits for."""
+
+    contexts: int
+    parked: int
+    queued_segments: int
+    free_slots: int
+    steps: int
+    busy_s: float
+    """Seconds spent in steps since the process began."""
+    audio_s: float
+    rss_mib: float
+
+
+ToText = TextOpen | TextAppend | TextFlush | TextEnd | TextDrop
+FromText = TextSegments | TextFlushed | TextEnded | Failed
+ToEngine = Open | Speak | PlaceMark | End | Cancel | Park | Unpark | Played | StartIn
+FromEngine = (
+    Ready | Fatal | SegmentStarted | Audio | Words | Mark | Skipped | Finished | Failed | Released
+    | Stats
+)
+ContextEvent = SegmentStarted | Audio | Words | Mark | Skipped | Finished | Failed | Released
+"""What a context's owner is told, in order."""
