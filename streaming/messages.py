@@ -311,7 +311,16 @@ ToText = TextOpen | TextAppend | TextFlush | TextEnd | TextDrop
 FromText = TextSegments | TextFlushed | TextEnded | Failed
 ToEngine = Open | Speak | PlaceMark | End | Cancel | Park | Unpark | Played | StartIn
 FromEngine = (
-    Ready | Fatal | SegmentStarted | Audio | Words | Mark | Skipped | Finished | Failed | Released
+    Ready
+    | Fatal
+    | SegmentStarted
+    | Audio
+    | Words
+    | Mark
+    | Skipped
+    | Finished
+    | Failed
+    | Released
     | Stats
 )
 ContextEvent = SegmentStarted | Audio | Words | Mark | Skipped | Finished | Failed | Released

@@ -1,0 +1,1 @@
+"""Sockets, protocols, pacing, encoding. It never imports a model."""

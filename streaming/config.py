@@ -1,0 +1,62 @@
+"""The engine's settings: plain data with the defaults; ``configs/*.toml`` explains each key.
+
+Knows: names, defaults. Does not know: files, environment, flags (the server reads those).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+
+@dataclass(frozen=True)
+class TextSettings:
+    """How text that is still arriving becomes segments."""
+
+    workers: int = 1
+    """Front-end processes; contexts are spread over them."""
+    max_segment_chars: int = 200
+    """A sentence longer than this is cut at its best place."""
+    first_segment_min_chars: int = 12
+    """The first clause is let go early when it has at least this many characters (CJK count double)."""
+    idle_release_ms: int = 300
+    """A sentence that looks finished is let go after so long without more text."""
+
+
+@dataclass(frozen=True)
+class PauseSettings:
+    """Silence after a segment, by how it ends, in ms; leading silence is cut to ``lead_ms``."""
+
+    lead_ms: int = 20
+    paragraph_ms: int = 450
+    sentence_ms: int = 250
+    clause_ms: int = 120
+    forced_ms: int = 40
+    end_ms: int = 150
+
+
+@dataclass(frozen=True)
+class EngineSettings:
+    """The engine process and what it runs."""
+
+    runner: Literal["embedded", "tone"] = "embedded"
+    device: Literal["auto", "cpu", "cuda"] = "auto"
+    precision: Literal["fp32", "fp16", "bf16"] = "fp32"
+    model: str | None = None
+    default_voice: str | None = None
+    threads: int = 1
+    """Threads of the embedded voice's inference."""
+    slots: int = 1024
+    """Contexts active at once; one more is refused with ``overloaded``."""
+    max_ahead_s: float = 6.0
+    """A context further ahead of its listener than this waits."""
+    first_packet_target_ms: int = 150
+    """The deadline of a context that has sent nothing yet: its text's arrival plus this."""
+    allow_downloads: bool = False
+    """Fetch the embedded voice's other voices from their public hub when first asked for."""
+    load_timeout_s: float = 600.0
+    """How long loading and warming may take."""
+    hang_timeout_s: float = 15.0
+    """An engine without a sign of life for so long is killed and started again."""
+    text: TextSettings = field(default_factory=TextSettings)
+    pauses: PauseSettings = field(default_factory=PauseSettings)
