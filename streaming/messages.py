@@ -23,7 +23,7 @@ Ending = Literal["sentence", "paragraph", "clause", "forced", "end"]
 """Why a segment stops where it does; it decides the pause that follows it."""
 
 TextMode = Literal["auto", "sentence", "manual"]
-"""Who releases text: the front end's judgement, finished sentences alone, or flush and end alone."""
+"""Who releases text: the front end's judgement, whole sentences alone, or flush and end alone."""
 
 
 class Message(msgspec.Struct, frozen=True, tag=True, kw_only=True):
@@ -278,7 +278,7 @@ class Finished(Message, frozen=True, kw_only=True):
 
 
 class Failed(Message, frozen=True, kw_only=True):
-    """The context ends here, its slot free; audio before this is good. ``code`` of ``errors.py``."""
+    """The context ends here, its slot free; audio before is good. ``code`` is one of errors.py."""
 
     ctx: int
     code: str
