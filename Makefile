@@ -1,0 +1,120 @@
+# `make serve` and `make test` do all the set-up they need; `make help` lists the rest.
+#
+#   PYTHON=python3.12 make setup         another interpreter (3.11 or later)
+#   make serve ARGS="--port 9000"        flags for the server
+#   make setup-cosyvoice TORCH_INDEX=…   another build of torch (the default is the CPU's)
+
+SHELL := /bin/sh
+.SUFFIXES:
+.DELETE_ON_ERROR:
+.DEFAULT_GOAL := help
+
+VENV := .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
+PROJECTS := pyproject.toml clients/python/pyproject.toml
+
+PYTHON ?=
+ARGS ?=
+TORCH ?= torch>=2.11
+TORCH_INDEX ?= https://download.pytorch.org/whl/cpu
+
+# The distribution's own python3 comes first: it is the one that python3-venv belongs to.
+PYTHONS := $(if $(PYTHON),$(PYTHON),python3 python3.13 python3.12 python3.11)
+CHROMIUMS := chromium chromium-browser google-chrome google-chrome-stable
+
+.PHONY: help setup setup-dev setup-cosyvoice serve test test-web lint bench constraints browser clean
+
+help: ## this list
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+setup: $(VENV)/.base ## the environment in .venv, with the server and the `cosystream` command
+
+setup-dev: $(VENV)/.dev ## the same with the tools for tests and linting
+
+serve: $(VENV)/.base ## the server and its page at http://127.0.0.1:8000
+	@exec $(BIN)/python -m server $(ARGS)
+
+test: $(VENV)/.dev browser test-web ## every test
+	$(BIN)/python -m pytest $(ARGS)
+
+lint: $(VENV)/.dev ## ruff, mypy, import contracts, links in the documents
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+	$(BIN)/python -m pytest -q tests/project/test_documents.py
+
+bench: $(VENV)/.dev ## load on a server that runs: make bench ARGS="--sessions 50 --seconds 30"
+	$(BIN)/python -m benchmarks.load $(ARGS)
+
+clean: ## remove the environment and everything built
+	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
+	rm -rf clients/web/node_modules *.egg-info clients/python/src/*.egg-info
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+# --- the environment ----------------------------------------------------------------------
+
+$(BIN)/python:
+	@set -e; found=; \
+	for python in $(PYTHONS); do \
+	  "$$python" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || continue; \
+	  found=$$python; "$$python" -c 'import ensurepip, venv' 2>/dev/null && break; \
+	done; \
+	if [ -z "$$found" ]; then \
+	  echo "No Python 3.11 or later among: $(PYTHONS). Name one: PYTHON=/path/to/python make" >&2; exit 1; \
+	fi; \
+	if ! "$$found" -c 'import ensurepip, venv' 2>/dev/null; then \
+	  if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
+	    echo "Installing python3-venv, which $$found lacks"; \
+	    apt-get update -qq && apt-get install -qq -y --no-install-recommends python3-venv >/dev/null; \
+	  else \
+	    echo "$$found cannot make virtual environments. Run: sudo apt install python3-venv" >&2; exit 1; \
+	  fi; \
+	fi; \
+	echo "Making $(VENV) with $$("$$found" --version)"; \
+	"$$found" -m venv $(VENV)
+
+# A stamp is older than what it was made from only after an edit: pip runs once.
+$(VENV)/.base: $(PROJECTS) constraints.txt | $(BIN)/python
+	@echo "Installing the server and its client into $(VENV)"
+	@$(PIP) install -c constraints.txt -e . -e clients/python
+	@touch $@
+
+$(VENV)/.dev: $(VENV)/.base
+	@echo "Installing the tools for tests into $(VENV) (no torch: nothing here needs it;" \
+	  "make setup-cosyvoice adds a CPU build)"
+	@$(PIP) install -c constraints.txt -e '.[dev]'
+	@touch $@
+
+# torch goes in first and from its own index, or pip would fetch gigabytes of CUDA libraries.
+setup-cosyvoice: $(VENV)/.base ## torch and what else the CosyVoice models need (a CPU build)
+	@echo "Installing $(TORCH) from $(TORCH_INDEX); set TORCH_INDEX for another build"
+	@$(PIP) install --index-url $(TORCH_INDEX) '$(TORCH)'
+	@$(PIP) install -c constraints.txt -e '.[cosyvoice]'
+
+constraints: ## pin the newest releases that pyproject.toml allows, from a new environment
+	rm -rf build/constraints && $(firstword $(PYTHONS)) -m venv build/constraints
+	build/constraints/bin/python -m pip --quiet install -e '.[dev]' -e clients/python
+	{ sed -n '/^#/p' constraints.txt; \
+	  build/constraints/bin/python -m pip freeze --exclude-editable; } >build/constraints.txt
+	mv build/constraints.txt constraints.txt
+
+# --- what the tests need beyond pip -------------------------------------------------------
+
+browser:
+	@for name in $(CHROMIUMS); do command -v $$name >/dev/null && exit 0; done; \
+	if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
+	  echo "Installing Chromium for the tests of the page"; \
+	  apt-get update -qq && \
+	  DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends chromium >/dev/null; \
+	else \
+	  echo "The tests of the page need Chromium. Run: sudo apt install chromium" >&2; exit 1; \
+	fi
+
+test-web:
+	@if [ ! -f clients/web/package.json ]; then exit 0; fi; \
+	if ! command -v npm >/dev/null; then \
+	  echo "LEFT OUT: the unit tests of clients/web, since there is no npm here" >&2; exit 0; \
+	fi; \
+	cd clients/web && npm ci --no-audit --no-fund --loglevel=error && npm run check && npm test
