@@ -1,0 +1,147 @@
+"""The native protocol, without I/O: text to requests, events and packets to bytes.
+
+Knows: ``docs/protocol.md``. Does not know: sockets, sessions, time.
+"""
+
+from __future__ import annotations
+
+import re
+import struct
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+from typing import Any
+
+import msgspec
+
+from server import requests
+from server.events import Event, Warn
+from streaming.audio.packetizer import Packet
+from streaming.errors import BadJson, InvalidValue, UnknownType
+
+SUBPROTOCOL = "cosystream.v1"
+VERSION = 1
+TOKEN_PREFIX = "token."
+
+FLAG_FIRST, FLAG_LAST, FLAG_DISCONTINUITY, FLAG_SILENCE, FLAG_RESUMED = 1, 2, 4, 8, 16
+HEADER = struct.Struct(">BBHIQ")
+_VERSION_AND_KIND = VERSION << 4 | 1
+_XIAOZHI2 = struct.Struct(">HHIII")
+_XIAOZHI3 = struct.Struct(">BBH")
+
+_KINDS: Mapping[str, type[requests.Request]] = MappingProxyType({
+    str(kind.__struct_config__.tag): kind for kind in requests.Request.__subclasses__()
+})
+_SHOWN_CHARS = 60
+
+
+def parse(raw: str | bytes) -> tuple[requests.Request, list[Warn]]:
+    """One message of the client, and a warning for each field that is not known.
+
+    Raises:
+        BadJson: not JSON, or no object.
+        UnknownType: ``type`` is missing or none of ours.
+        InvalidValue: a field is missing, of the wrong type or out of range.
+    """
+    try:
+        message = msgspec.json.decode(raw)
+    except (msgspec.DecodeError, UnicodeError, RecursionError) as fault:
+        raise BadJson(f"not JSON: {fault}; send one JSON object a message") from fault
+    if not isinstance(message, dict):
+        raise BadJson(f"expected a JSON object with a type, got {_show(message)}")
+    kind = _KINDS.get(message.get("type", "")) if isinstance(message.get("type"), str) else None
+    if kind is None:
+        raise UnknownType(
+            f"unknown type {_show(message.get('type'))}; known: {', '.join(sorted(_KINDS))}"
+        )
+    try:
+        return msgspec.convert(message, kind), _unknown_fields(message, kind)
+    except msgspec.ValidationError as fault:
+        raise InvalidValue(_explain(str(fault), message)) from fault
+
+
+def encode_event(event: Event) -> bytes:
+    """A JSON text message."""
+    return msgspec.json.encode(event)
+
+
+Framing = Callable[[Packet, int, int], bytes]
+"""(packet, sid, seq) to the binary message that carries it."""
+
+
+def framing(name: str) -> Framing:
+    """How packets are framed; ``name`` as in ``hello.audio.framing``."""
+    return _FRAMINGS[name]
+
+
+def mark_resumed(data: bytes, framing_name: str) -> bytes:
+    """A binary message that is sent again says so, where its framing can."""
+    if framing_name != "header":
+        return data
+    return data[:1] + bytes([data[1] | FLAG_RESUMED]) + data[2:]
+
+
+def _header(packet: Packet, sid: int, seq: int) -> bytes:
+    flags = (
+        (FLAG_FIRST if packet.first else 0)
+        | (FLAG_LAST if packet.last else 0)
+        | (FLAG_SILENCE if packet.silence else 0)
+    )
+    head = HEADER.pack(_VERSION_AND_KIND, flags, sid, seq & 0xFFFFFFFF, packet.pts_48k)
+    return head + packet.payload
+
+
+def _bare(packet: Packet, _sid: int, _seq: int) -> bytes:
+    return packet.payload
+
+
+def _xiaozhi2(packet: Packet, _sid: int, _seq: int) -> bytes:
+    at_ms = packet.pts_48k // 48 & 0xFFFFFFFF
+    return _XIAOZHI2.pack(2, 0, 0, at_ms, len(packet.payload)) + packet.payload
+
+
+def _xiaozhi3(packet: Packet, _sid: int, _seq: int) -> bytes:
+    return _XIAOZHI3.pack(0, 0, len(packet.payload)) + packet.payload
+
+
+_FRAMINGS: Mapping[str, Framing] = MappingProxyType({
+    "header": _header, "bare": _bare, "xiaozhi2": _xiaozhi2, "xiaozhi3": _xiaozhi3,
+})  # fmt: skip
+
+
+def _unknown_fields(message: dict[str, Any], kind: type[msgspec.Struct]) -> list[Warn]:
+    known = {*kind.__struct_fields__, "type"}
+    names = [name for name in message if name not in known]
+    for part, shape in _NESTED.items():
+        inner = message.get(part)
+        if part in known and isinstance(inner, dict):
+            names += [f"{part}.{name}" for name in inner if name not in shape.__struct_fields__]
+    return [
+        Warn(code="unknown_field", message=f"unknown field {_show(name)} is ignored", field=name)
+        for name in names
+    ]
+
+
+_NESTED: Mapping[str, type[msgspec.Struct]] = MappingProxyType({
+    "audio": requests.AudioRequest,
+    "pacing": requests.PacingRequest,
+    "resume": requests.ResumeRequest,
+})
+
+
+def _explain(fault: str, message: dict[str, Any]) -> str:
+    """``Expected `int` >= 1 - at `$.audio.rate``` becomes ``audio.rate: expected …, got 0``."""
+    what, _, where = fault.partition(" - at `$")
+    path = where.rstrip("`").lstrip(".")
+    what = what[:1].lower() + what[1:]
+    if not path:
+        return what
+    value: Any = message
+    for name in re.split(r"[.\[]", path):
+        value = value.get(name) if isinstance(value, dict) else None
+    return f"{path}: {what}, got {_show(value)}"
+
+
+def _show(value: Any) -> str:
+    """The value as it came, but never long."""
+    text = msgspec.json.encode(value).decode(errors="replace")
+    return text if len(text) <= _SHOWN_CHARS else text[:_SHOWN_CHARS] + "…"
