@@ -39,15 +39,20 @@ _FILES = {
 }
 _JOINED = "905e5bf8336bcc625ba4e33498d675a4b935504118c594d868c36e91a60c1a57"
 
-_UP_TO_TWELVE = ("zero", "one", "two", "three", "four", "five", "six") + (
-    "seven",
-    "eight",
-    "nine",
-    "ten",
-    "eleven",
-    "twelve",
-)
-_WRITTEN_OUT = {word: str(value) for value, word in enumerate(_UP_TO_TWELVE)} | {
+_WRITTEN_OUT = {
+    "zero": "0",
+    "one": "1",
+    "two": "2",
+    "three": "3",
+    "four": "4",
+    "five": "5",
+    "six": "6",
+    "seven": "7",
+    "eight": "8",
+    "nine": "9",
+    "ten": "10",
+    "eleven": "11",
+    "twelve": "12",
     "dr": "doctor",
     "mr": "mister",
     "mrs": "missus",
