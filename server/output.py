@@ -13,13 +13,17 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Final
 
+import structlog
+
 from server.encoding import EncoderPool
 from server.events import Event
+from streaming.audio.audible import first_audible
 from streaming.audio.format import AudioFormat
 from streaming.audio.levels import LevelMeter
 from streaming.audio.packetizer import Packet, Packetizer
-from streaming.audio.pcm import first_audible
 from streaming.messages import Failed, Finished
+
+log = structlog.get_logger(__name__)
 
 AHEAD_SLOTS: Final = 2
 LEVEL_STEP_MS: Final = 20
@@ -130,7 +134,11 @@ class Output:
 
     def _encode(self, work: Callable[[], deque[Item]]) -> None:
         if self._inline:
-            self._slots.append(_Slot(work(), audio=True))
+            try:
+                items = work()
+            except Exception as fault:  # noqa: BLE001 - told to the client as this context's end
+                items = _failed(fault)
+            self._slots.append(_Slot(items, audio=True))
             return
         slot = _Slot(None, audio=True)
         self._slots.append(slot)
@@ -151,12 +159,17 @@ class Output:
         def done(result: deque[Item] | BaseException) -> None:
             if slot is None or self._closed:
                 return
-            if isinstance(result, BaseException):
-                raise result
-            slot.items = result
+            slot.items = _failed(result) if isinstance(result, BaseException) else result
             self._on_ready()
 
         self._pool.submit(self._lane, self._deadline_s, run, done)
+
+
+def _failed(fault: BaseException) -> deque[Item]:
+    """An encoder that raises ends its context, and no other."""
+    log.error("encoding failed", exc_info=fault)
+    failed = Failed(ctx=0, code="internal", message=f"encoding failed: {fault}", retryable=True)
+    return deque([failed])
 
 
 class _Encoder:

@@ -16,9 +16,16 @@ class FirstPacketTimer:
     _releases: list[tuple[int, float]] = field(default_factory=list)
     _first_delta_s: float | None = None
     _trigger_s: float | None = None
+    _audible_ms: float | None = None
     first_packet_ms: float | None = None
     first_delta_to_packet_ms: float | None = None
-    ttfa_ms: float | None = None
+
+    @property
+    def ttfa_ms(self) -> float | None:
+        """To the first sample that can be heard."""
+        if self.first_packet_ms is None or self._audible_ms is None:
+            return None
+        return round(self.first_packet_ms + self._audible_ms, 1)
 
     def text(self, chars_so_far: int, now_s: float) -> None:
         """A delta came; with it the context has so many characters."""
@@ -52,8 +59,8 @@ class FirstPacketTimer:
 
     def audible(self, offset_samples: int) -> None:
         """The first sample that can be heard lies so far into the audio (24 kHz)."""
-        if self.ttfa_ms is None and self.first_packet_ms is not None:
-            self.ttfa_ms = round(self.first_packet_ms + offset_samples / 24, 1)
+        if self._audible_ms is None:
+            self._audible_ms = offset_samples / 24
 
 
 def _ms(seconds: float) -> float:

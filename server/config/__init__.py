@@ -1,0 +1,76 @@
+"""Settings from a TOML file, the environment and the command line, checked, as frozen data.
+
+``load`` puts them together, later ones winning: defaults, file, environment, flags. Knows: the
+order, and what may be shown of them. Does not know: what any setting does.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from server.access.origins import is_loopback
+from server.config.keys import KEYS, MASK, SECRET_KEYS, ConfigError, build, flat
+from server.config.rules import RULES, contradiction
+from server.config.sources import from_environment, from_file, from_flags
+from server.config.values import Given, convert, refuse
+from server.settings import ApiKey, Settings
+
+__all__ = ["ConfigError", "advice", "describe", "load"]
+
+
+def load(
+    argv: Sequence[str] | None = None, environ: Mapping[str, str] | None = None
+) -> Settings:
+    """The settings of this run. Raises ConfigError, whose message is for the user.
+
+    ``--help`` and ``--version`` print and raise SystemExit(0).
+    """
+    path, flags = from_flags(sys.argv[1:] if argv is None else argv)
+    variables = from_environment(os.environ if environ is None else environ)
+    given = {**from_file(path), **variables, **flags}
+    settings = build({name: _checked(name, value) for name, value in given.items()})
+    if found := contradiction(settings):
+        name, allowed = found
+        value = flat(settings)[name]
+        refuse(name, Given(value, given[name].source if name in given else "default"), allowed)
+    return settings
+
+
+def _checked(name: str, given: Given) -> Any:
+    value = convert(KEYS[name], given)
+    rule = RULES.get(name)
+    if rule and (allowed := rule(value)):
+        refuse(name, given, allowed)
+    return value
+
+
+def describe(settings: Settings) -> dict[str, Any]:
+    """Every setting by its dotted name, for the start-up log; secrets are masked."""
+    return {
+        name: [_masked(item) for item in value] if name in SECRET_KEYS else value
+        for name, value in flat(settings).items()
+    }
+
+
+def _masked(item: ApiKey) -> str:
+    return f"{item.name}:{MASK}"
+
+
+def advice(settings: Settings) -> tuple[str, ...]:
+    """What an operator should know about these settings; each is worth a warning at the start."""
+    open_to_all = not settings.access.api_keys
+    found = []
+    if open_to_all and not is_loopback(settings.listen.host):
+        found.append(
+            f"listen.host is {settings.listen.host} and access.api_keys is empty: whoever reaches "
+            "this address can use the server"
+        )
+    if open_to_all and "*" in settings.access.allowed_origins:
+        found.append(
+            'access.allowed_origins has "*" and access.api_keys is empty: any web page that a '
+            "visitor of this machine or network opens can use the server"
+        )
+    return tuple(found)

@@ -1,0 +1,137 @@
+"""Which values make sense: the range of each setting, and what several must be to one another.
+
+Knows: what is allowed and how to say it. Does not know: where a value came from, or what it does.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Collection
+from dataclasses import dataclass
+from typing import Any
+
+from server.access.origins import origin_entry_fault
+from server.settings import ApiKey, Settings
+
+Fault = str | None
+"""What is allowed instead, or None where the value is good."""
+
+
+@dataclass(frozen=True)
+class Range:
+    """Numbers from ``least`` to ``most``, both allowed."""
+
+    least: float
+    most: float
+
+    def __call__(self, value: Any) -> Fault:
+        return None if self.least <= value <= self.most else str(self)
+
+    def __str__(self) -> str:
+        return f"{self.least} to {self.most}"
+
+
+_GIB = 1 << 30
+
+
+def _host(value: str) -> Fault:
+    good = re.fullmatch(r"[^\s/\[\]@?#]{1,255}", value)
+    return None if good else "a host name or address, without brackets, port or path"
+
+
+def _root_path(value: str) -> Fault:
+    good = re.fullmatch(r"(/[A-Za-z0-9._~\-]+)*", value) and not re.search(r"/\.\.?(/|$)", value)
+    return None if good else 'empty, or a path that begins with "/" and does not end with one'
+
+
+def _optional_text(value: str | None) -> Fault:
+    good = value is None or (value.strip() and value.isprintable())
+    return None if good else "text that can be printed, or leave it out"
+
+
+def _origins(value: Collection[str]) -> Fault:
+    return next((fault for entry in value if (fault := origin_entry_fault(entry))), None)
+
+
+def _api_keys(value: Collection[ApiKey]) -> Fault:
+    for entry in value:
+        if not re.fullmatch(r"[A-Za-z0-9_.\-]{1,64}", entry.name) or entry.name == "anonymous":
+            return "a key's name is 1 to 64 of A-Z a-z 0-9 _ . - and not \"anonymous\""
+        if not re.fullmatch(r"[!-~]{1,512}", entry.key):
+            return f"the key of {entry.name} must be 1 to 512 ASCII characters without spaces"
+    if len({entry.name for entry in value}) < len(value):
+        return "two keys have the same name"
+    if len({entry.key for entry in value}) < len(value):
+        return "two names have the same key"
+    return None
+
+
+RULES: dict[str, Callable[[Any], Fault]] = {
+    "listen.host": _host,
+    "listen.port": Range(0, 65_535),
+    "listen.root_path": _root_path,
+    "listen.backlog": Range(1, 65_535),
+    "access.api_keys": _api_keys,
+    "access.allowed_origins": _origins,
+    "access.token_ttl_max_s": Range(1, 86_400),
+    "access.tokens_max": Range(1, 1_000_000),
+    "access.requests_per_minute": Range(1, 1_000_000),
+    "limits.message_bytes": Range(1_024, 67_108_864),
+    "limits.text_chars": Range(1, 10_000_000),
+    "limits.contexts": Range(1, 1_024),
+    "limits.sessions": Range(1, 100_000),
+    "limits.sessions_per_key": Range(0, 100_000),
+    "limits.opens_per_minute": Range(1, 1_000_000),
+    "limits.messages_per_s": Range(1, 1_000_000),
+    "limits.idle_s": Range(0.1, 86_400),
+    "limits.slow_consumer_s": Range(0.1, 600),
+    "limits.resume_window_s": Range(0, 600),
+    "limits.resume_bytes": Range(0, _GIB),
+    "limits.resume_total_bytes": Range(0, 64 * _GIB),
+    "limits.lead_ms_max": Range(0, 3_600_000),
+    "limits.unpaced_bytes": Range(1_024, _GIB),
+    "audio.opus_bitrate": Range(6_000, 256_000),
+    "audio.opus_complexity": Range(0, 10),
+    "audio.encoder_threads": Range(0, 64),
+    "audio.lead_ms": Range(0, 3_600_000),
+    "engine.model": _optional_text,
+    "engine.default_voice": _optional_text,
+    "engine.threads": Range(1, 256),
+    "engine.slots": Range(1, 65_536),
+    "engine.max_ahead_s": Range(0.1, 3_600),
+    "engine.first_packet_target_ms": Range(1, 60_000),
+    "engine.load_timeout_s": Range(1, 86_400),
+    "engine.hang_timeout_s": Range(1, 3_600),
+    "engine.text.workers": Range(1, 64),
+    "engine.text.max_segment_chars": Range(20, 2_000),
+    "engine.text.first_segment_min_chars": Range(1, 2_000),
+    "engine.text.idle_release_ms": Range(0, 60_000),
+    "engine.pauses.lead_ms": Range(0, 1_000),
+    "engine.pauses.paragraph_ms": Range(0, 10_000),
+    "engine.pauses.sentence_ms": Range(0, 10_000),
+    "engine.pauses.clause_ms": Range(0, 10_000),
+    "engine.pauses.forced_ms": Range(0, 10_000),
+    "engine.pauses.end_ms": Range(0, 10_000),
+    "drain_s": Range(0, 3_600),
+}
+"""What each setting may be, beside its type; choices and booleans need no rule."""
+
+
+def contradiction(settings: Settings) -> tuple[str, str] | None:
+    """A setting that contradicts another and what is allowed, or None."""
+    limits, engine = settings.limits, settings.engine
+    voice = "the embedded voice" if engine.runner == "embedded" else f"the {engine.runner} runner"
+    if engine.device == "cuda":
+        return "engine.device", f"auto | cpu, since {voice} runs on the CPU"
+    if engine.precision != "fp32":
+        return "engine.precision", f"fp32, the only one in which {voice} computes"
+    if limits.resume_total_bytes < limits.resume_bytes:
+        least = limits.resume_bytes
+        return "limits.resume_total_bytes", f"at least limits.resume_bytes, which is {least}"
+    if settings.audio.lead_ms > limits.lead_ms_max:
+        return "audio.lead_ms", f"at most limits.lead_ms_max, which is {limits.lead_ms_max}"
+    if engine.text.first_segment_min_chars > engine.text.max_segment_chars:
+        most = engine.text.max_segment_chars
+        name = "engine.text.first_segment_min_chars"
+        return name, f"at most engine.text.max_segment_chars, which is {most}"
+    return None

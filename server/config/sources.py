@@ -1,0 +1,195 @@
+"""Where settings come from: a TOML file, the environment, the command line.
+
+Knows: how each is written and how a name in it maps to a setting. Does not know: types or ranges.
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+import tomllib
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, NoReturn
+
+from server import __version__
+from server.config.keys import KEYS, SECTIONS, ConfigError, nearest
+from server.config.values import Given
+
+DEFAULT_FILE = Path(__file__).resolve().parents[2] / "configs" / "embedded.toml"
+
+ENV_PREFIX = "COSYSTREAM__"
+ENV_API_KEYS = "COSYSTREAM_API_KEYS"
+
+FLAGS = {
+    "--host": ("listen.host", "address to listen on"),
+    "--port": ("listen.port", "port to listen on; 0 takes a free one"),
+    "--device": ("engine.device", "auto, cpu or cuda"),
+    "--precision": ("engine.precision", "fp32, fp16 or bf16"),
+    "--model": ("engine.model", "model file or folder of the runner"),
+    "--runner": ("engine.runner", "embedded or tone"),
+    "--root-path": ("listen.root_path", "path prefix that a reverse proxy strips, for example /tts"),
+    "--log-level": ("log.level", "debug, info, warning or error"),
+}
+
+
+# --- the file ------------------------------------------------------------------------------
+
+
+def from_file(path: Path | None) -> dict[str, Given]:
+    """The file's settings by dotted name; without a path the default file, if it is there."""
+    if path is None and not DEFAULT_FILE.is_file():
+        return {}
+    chosen = path or DEFAULT_FILE
+    try:
+        text = chosen.read_text(encoding="utf-8-sig")
+        tables = tomllib.loads(text)
+    except FileNotFoundError:
+        raise ConfigError(f"--config: there is no file {chosen.absolute()}") from None
+    except OSError as error:
+        raise ConfigError(f"--config: {chosen.absolute()} cannot be read: {error}") from error
+    except UnicodeDecodeError as error:
+        raise ConfigError(f"{chosen} is not UTF-8 text: {error}") from error
+    except tomllib.TOMLDecodeError as error:
+        raise ConfigError(f"{chosen} is not valid TOML: {error}") from error
+    lines = _line_numbers(text)
+    found: dict[str, Given] = {}
+    _flatten(tables, "", str(chosen), lines, found)
+    return found
+
+
+def _flatten(
+    table: Mapping[str, Any],
+    prefix: str,
+    file: str,
+    lines: Mapping[str, int],
+    found: dict[str, Given],
+) -> None:
+    for part, value in table.items():
+        name = f"{prefix}{part}"
+        source = f"{file}, line {lines[name]}" if name in lines else file
+        if name in KEYS:
+            found[name] = Given(value, source)
+        elif isinstance(value, dict) and (value or name in SECTIONS):
+            _flatten(value, f"{name}.", file, lines, found)
+        elif name in SECTIONS:
+            raise ConfigError(f"{source}: {name} is a section; write [{name}] and its settings")
+        else:
+            unknown(name, source)
+
+
+_HEADER = re.compile(r"\s*\[\[?\s*([\w.\-]+)\s*\]\]?\s*(?:#.*)?$")
+_ASSIGNMENT = re.compile(r"\s*([\w.\-]+)\s*=")
+
+
+def _line_numbers(text: str) -> dict[str, int]:
+    """Where each plainly written name stands; a name in a multi-line text may mislead, no more."""
+    lines: dict[str, int] = {}
+    section = ""
+    for number, line in enumerate(text.splitlines(), start=1):
+        if header := _HEADER.match(line):
+            section = f"{header[1]}."
+            lines.setdefault(header[1], number)
+        elif assignment := _ASSIGNMENT.match(line):
+            lines.setdefault(f"{section}{assignment[1]}", number)
+    return lines
+
+
+def unknown(name: str, source: str) -> NoReturn:
+    """Raise the error for a name that is no setting, with the nearest that is one."""
+    near = nearest(name)
+    hint = f"Did you mean {near}?" if near else "docs/configuration.md lists them all."
+    raise ConfigError(f"{source}: {name or 'an empty name'} is not a setting. {hint}")
+
+
+# --- the environment -----------------------------------------------------------------------
+
+
+def from_environment(environ: Mapping[str, str]) -> dict[str, Given]:
+    """``COSYSTREAM__SECTION__KEY`` variables, and ``COSYSTREAM_API_KEYS``."""
+    found: dict[str, Given] = {}
+    for variable in sorted(environ):
+        if name := _setting_of(variable):
+            found[name] = _variable(environ, variable)
+    if ENV_API_KEYS in environ:
+        if "access.api_keys" in found:
+            raise ConfigError(
+                f"{ENV_API_KEYS} and {found['access.api_keys'].source} say the same thing: set one"
+            )
+        found["access.api_keys"] = _variable(environ, ENV_API_KEYS)
+    return found
+
+
+def _variable(environ: Mapping[str, str], variable: str) -> Given:
+    return Given(environ[variable], f"environment variable {variable}", text=True)
+
+
+def _setting_of(variable: str) -> str | None:
+    if variable.startswith(ENV_PREFIX):
+        name = variable.removeprefix(ENV_PREFIX).lower().replace("__", ".")
+        if name not in KEYS:
+            unknown(name, f"environment variable {variable}")
+        return name
+    _refuse_near_miss(variable)
+    return None
+
+
+def _refuse_near_miss(variable: str) -> None:
+    """``COSYSTREAM_LISTEN_PORT`` would be ignored without a word: say what was meant."""
+    if not variable.startswith("COSYSTREAM_") or variable == ENV_API_KEYS:
+        return
+    letters = variable.removeprefix("COSYSTREAM_").lower().replace("_", "")
+    for name in KEYS:
+        if name.replace(".", "").replace("_", "") == letters:
+            meant = ENV_PREFIX + name.upper().replace(".", "__")
+            raise ConfigError(f"environment variable {variable} is not read. Did you mean {meant}?")
+
+
+# --- the command line ----------------------------------------------------------------------
+
+
+class _Parser(argparse.ArgumentParser):
+    def error(self, message: str) -> NoReturn:
+        raise ConfigError(f"command line: {message}")
+
+
+def from_flags(argv: Sequence[str]) -> tuple[Path | None, dict[str, Given]]:
+    """The file named by ``--config``, and the settings that flags give.
+
+    ``--help`` and ``--version`` print and raise SystemExit(0).
+    """
+    parser = _parser()
+    options, rest = parser.parse_known_args(argv)
+    if rest:
+        _unknown_argument(rest[0])
+    found: dict[str, Given] = {}
+    for flag, (name, _) in FLAGS.items():
+        value = getattr(options, flag[2:].replace("-", "_"))
+        if value is not None:
+            found[name] = Given(value, flag, text=True)
+    return options.config, found
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = _Parser(
+        prog="python -m server",
+        description="Streaming text to speech: text in over a WebSocket, audio out as it is made.",
+        epilog="Every setting can also stand in a TOML file or in a variable such as "
+        "COSYSTREAM__LISTEN__PORT; docs/configuration.md lists them.",
+        allow_abbrev=False,
+    )
+    parser.add_argument("--config", type=Path, metavar="PATH", help="TOML file of settings")
+    for flag, (_, meaning) in FLAGS.items():
+        parser.add_argument(flag, metavar="VALUE", help=meaning)
+    parser.add_argument("--version", action="version", version=f"cosystream {__version__}")
+    return parser
+
+
+def _unknown_argument(argument: str) -> NoReturn:
+    import difflib
+
+    flag = argument.partition("=")[0]
+    known = ["--config", *FLAGS, "--help", "--version"]
+    close = difflib.get_close_matches(flag, known, n=1, cutoff=0.6)
+    hint = f"Did you mean {close[0]}?" if close else f"There are: {', '.join(known)}."
+    raise ConfigError(f"command line: {argument!r} is not a flag. {hint}")

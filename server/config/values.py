@@ -1,0 +1,149 @@
+"""One value from a file, a variable or a flag, made into the type its setting has.
+
+Knows: types, how a value is written as text, how a wrong one is named in an error. Does not know:
+ranges (``rules.py``), or which value wins.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import types
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Literal, NoReturn, get_args, get_origin
+
+from server.config.keys import SECRET_KEYS, ConfigError, Key
+from server.settings import ApiKey
+
+_TRUE = frozenset({"true", "yes", "on", "1"})
+_FALSE = frozenset({"false", "no", "off", "0"})
+_SHOWN_CHARS = 80
+
+
+@dataclass(frozen=True)
+class Given:
+    """A value as it was written, and where: ``source`` begins the errors that speak of it.
+
+    ``text`` is true for variables and flags, where all is text; a TOML value has a type already.
+    """
+
+    value: Any
+    source: str
+    text: bool = False
+
+
+def refuse(name: str, given: Given, allowed: str) -> NoReturn:
+    """Raise the error that names the setting, its value (unless secret) and what is allowed."""
+    if name in SECRET_KEYS:
+        raise ConfigError(f"{given.source}: {name}: {allowed} (values are not shown)")
+    raise ConfigError(f"{given.source}: {name} is {shown(given.value)}; allowed: {allowed}")
+
+
+def shown(value: Any) -> str:
+    """A value as one would write it, cut where it is long."""
+    text = json.dumps(value, ensure_ascii=False, default=str)
+    return text if len(text) <= _SHOWN_CHARS else f"{text[:_SHOWN_CHARS]}…"
+
+
+def convert(key: Key, given: Given) -> Any:
+    """The value in the setting's type. Raises ConfigError."""
+    hint = key.hint
+    if get_origin(hint) is types.UnionType:  # `str | None`: no other union is in use
+        return None if given.text and given.value == "" else _string(key, given)
+    if get_origin(hint) is Literal:
+        return _choice(key, given)
+    if get_origin(hint) is tuple:
+        return _list(key, given)
+    return _SCALARS[hint](key, given)
+
+
+def _string(key: Key, given: Given) -> str:
+    if not isinstance(given.value, str):
+        refuse(key.name, given, "text")
+    return given.value
+
+
+def _choice(key: Key, given: Given) -> str:
+    choices: tuple[str, ...] = get_args(key.hint)
+    if given.value not in choices:
+        refuse(key.name, given, " | ".join(choices))
+    return str(given.value)
+
+
+def _boolean(key: Key, given: Given) -> bool:
+    if isinstance(given.value, bool):
+        return given.value
+    if given.text and given.value.lower() in _TRUE | _FALSE:
+        return given.value.lower() in _TRUE
+    refuse(key.name, given, "true | false")
+
+
+def _whole(key: Key, given: Given) -> int:
+    value = _parsed(int, given)
+    if isinstance(value, int) and not isinstance(value, bool):
+        return value
+    refuse(key.name, given, "a whole number")
+
+
+def _number(key: Key, given: Given) -> float:
+    value = _parsed(float, given)
+    if isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value):
+        return float(value)
+    refuse(key.name, given, "a number")
+
+
+def _parsed(kind: Callable[[str], Any], given: Given) -> Any:
+    if not given.text:
+        return given.value
+    try:
+        return kind(given.value)
+    except ValueError:
+        return None
+
+
+_SCALARS: dict[Any, Callable[[Key, Given], Any]] = {
+    str: _string,
+    bool: _boolean,
+    int: _whole,
+    float: _number,
+}
+
+
+def _list(key: Key, given: Given) -> tuple[Any, ...]:
+    items = _items(key, given)
+    if get_args(key.hint)[0] is ApiKey:
+        return tuple(_api_key(key, given, item) for item in items)
+    if not all(isinstance(item, str) for item in items):
+        refuse(key.name, given, "a list of texts")
+    return tuple(items)
+
+
+def _items(key: Key, given: Given) -> list[Any]:
+    value = given.value
+    if given.text and value.lstrip().startswith("["):
+        try:
+            value = json.loads(value)
+        except ValueError:
+            refuse(key.name, given, "a JSON list, or items with commas between them")
+    elif given.text:
+        value = [item.strip() for item in value.split(",") if item.strip()]
+    if not isinstance(value, list):
+        refuse(key.name, given, "a list")
+    return value
+
+
+def _api_key(key: Key, given: Given, item: Any) -> ApiKey:
+    if isinstance(item, str):
+        name, colon, secret = item.partition(":")
+        if colon:
+            return ApiKey(name.strip(), secret.strip())
+    if isinstance(item, dict) and set(item) == {"name", "key"}:
+        return ApiKey(_member(key, given, item["name"]), _member(key, given, item["key"]))
+    refuse(key.name, given, 'each entry must be "name:key" or {name = "…", key = "…"}')
+
+
+def _member(key: Key, given: Given, value: Any) -> str:
+    if not isinstance(value, str):
+        refuse(key.name, given, "name and key must be texts")
+    return value
