@@ -27,6 +27,7 @@ _ORIGIN = re.compile(
     r"(?P<scheme>[a-z][a-z0-9+.\-]*)://(?P<host>\[[0-9a-f:.]+\]|[^\s/\[\]:@?#\\]*)(?::(?P<port>\d{1,5}))?"
 )
 _DEFAULT_PORTS = {"http": 80, "https": 443}
+_PORT_MAX = 65_535
 _SHOWN_CHARS = 200
 _PREFLIGHT_AGE_S = 600
 
@@ -51,7 +52,7 @@ def parse(text: str) -> Origin | None:
         return None
     scheme = match["scheme"]
     port = int(match["port"]) if match["port"] else _DEFAULT_PORTS.get(scheme)
-    if port is not None and port > 65_535:
+    if port is not None and port > _PORT_MAX:
         return None
     return Origin(scheme, match["host"].removesuffix("."), port)
 
@@ -154,7 +155,9 @@ def _refusal(origin: str) -> str:
     page = parse(origin)
     if page is None and origin != "null":
         cut = repr(origin[:_SHOWN_CHARS])
-        return f"The Origin header {cut} is not an origin, so access.allowed_origins cannot allow it."
+        return (
+            f"The Origin header {cut} is not an origin, so access.allowed_origins cannot allow it."
+        )
     value = str(page or origin)[:_SHOWN_CHARS]
     return (
         f'Pages from {value} may not use this server. To allow them, add "{value}" to '

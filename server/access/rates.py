@@ -15,6 +15,8 @@ from streaming.errors import RateLimited
 
 _KEYS_MAX = 10_000
 
+_ROUNDING = 1e-9
+"""What a bucket filled by fractions may lack and still count as full enough."""
 
 
 @dataclass
@@ -40,14 +42,14 @@ class RateLimiter:
         self._buckets: OrderedDict[str, _Bucket] = OrderedDict()
 
     @classmethod
-    def per_minute(cls, times: int, clock: Clock) -> RateLimiter:
+    def per_minute(cls, times: int, clock: Clock, keys_max: int = _KEYS_MAX) -> RateLimiter:
         """So many in any minute that follows a quiet one."""
-        return cls(times / 60, times, clock)
+        return cls(times / 60, times, clock, keys_max)
 
     @classmethod
-    def per_second(cls, times: int, clock: Clock) -> RateLimiter:
+    def per_second(cls, times: int, clock: Clock, keys_max: int = _KEYS_MAX) -> RateLimiter:
         """So many in any second that follows a quiet one."""
-        return cls(times, times, clock)
+        return cls(times, times, clock, keys_max)
 
     def take(self, key: str, cost: float = 1.0) -> float:
         """0.0 and the cost is paid, or the seconds to wait before asking again; nothing is paid.
@@ -56,13 +58,13 @@ class RateLimiter:
         """
         bucket = self._bucket(key)
         missing = min(cost, self._burst) - bucket.left
-        if missing > 0:
+        if missing > _ROUNDING:
             return missing / self._rate_per_s
         bucket.left -= cost
         return 0.0
 
     def require(self, key: str, what: str, cost: float = 1.0) -> None:
-        """Pay, or raise RateLimited, which says ``what`` there was too much of and when to retry."""
+        """Pay, or raise RateLimited, saying there were too many ``what`` and when to retry."""
         wait_s = self.take(key, cost)
         if wait_s > 0:
             wait_ms = max(1, math.ceil(wait_s * 1000))
@@ -93,7 +95,7 @@ def address_key(host: str) -> str:
         address = ipaddress.ip_address(host.partition("%")[0])
     except ValueError:
         return host
-    if address.version == 4:
+    if isinstance(address, ipaddress.IPv4Address):
         return str(address)
     if address.ipv4_mapped:
         return str(address.ipv4_mapped)

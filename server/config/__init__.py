@@ -21,9 +21,7 @@ from server.settings import ApiKey, Settings
 __all__ = ["ConfigError", "advice", "describe", "load"]
 
 
-def load(
-    argv: Sequence[str] | None = None, environ: Mapping[str, str] | None = None
-) -> Settings:
+def load(argv: Sequence[str] | None = None, environ: Mapping[str, str] | None = None) -> Settings:
     """The settings of this run. Raises ConfigError, whose message is for the user.
 
     ``--help`` and ``--version`` print and raise SystemExit(0).

@@ -25,6 +25,7 @@ class Range:
     most: float
 
     def __call__(self, value: Any) -> Fault:
+        """The range itself, where the value is outside it."""
         return None if self.least <= value <= self.most else str(self)
 
     def __str__(self) -> str:
@@ -56,7 +57,7 @@ def _origins(value: Collection[str]) -> Fault:
 def _api_keys(value: Collection[ApiKey]) -> Fault:
     for entry in value:
         if not re.fullmatch(r"[A-Za-z0-9_.\-]{1,64}", entry.name) or entry.name == "anonymous":
-            return "a key's name is 1 to 64 of A-Z a-z 0-9 _ . - and not \"anonymous\""
+            return 'a key\'s name is 1 to 64 of A-Z a-z 0-9 _ . - and not "anonymous"'
         if not re.fullmatch(r"[!-~]{1,512}", entry.key):
             return f"the key of {entry.name} must be 1 to 512 ASCII characters without spaces"
     if len({entry.name for entry in value}) < len(value):

@@ -6,9 +6,10 @@ Knows: how each is written and how a name in it maps to a setting. Does not know
 from __future__ import annotations
 
 import argparse
+import difflib
 import re
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -28,7 +29,10 @@ FLAGS = {
     "--precision": ("engine.precision", "fp32, fp16 or bf16"),
     "--model": ("engine.model", "model file or folder of the runner"),
     "--runner": ("engine.runner", "embedded or tone"),
-    "--root-path": ("listen.root_path", "path prefix that a reverse proxy strips, for example /tts"),
+    "--root-path": (
+        "listen.root_path",
+        "path prefix that a reverse proxy strips, for example /tts",
+    ),
     "--log-level": ("log.level", "debug, info, warning or error"),
 }
 
@@ -95,10 +99,10 @@ def _line_numbers(text: str) -> dict[str, int]:
     return lines
 
 
-def unknown(name: str, source: str) -> NoReturn:
-    """Raise the error for a name that is no setting, with the nearest that is one."""
+def unknown(name: str, source: str, written: Callable[[str], str] = str) -> NoReturn:
+    """Raise the error for a name that is no setting, with the nearest, as it is written there."""
     near = nearest(name)
-    hint = f"Did you mean {near}?" if near else "docs/configuration.md lists them all."
+    hint = f"Did you mean {written(near)}?" if near else "docs/configuration.md lists them all."
     raise ConfigError(f"{source}: {name or 'an empty name'} is not a setting. {hint}")
 
 
@@ -128,7 +132,7 @@ def _setting_of(variable: str) -> str | None:
     if variable.startswith(ENV_PREFIX):
         name = variable.removeprefix(ENV_PREFIX).lower().replace("__", ".")
         if name not in KEYS:
-            unknown(name, f"environment variable {variable}")
+            unknown(name, f"environment variable {variable}", _variable_of)
         return name
     _refuse_near_miss(variable)
     return None
@@ -141,8 +145,13 @@ def _refuse_near_miss(variable: str) -> None:
     letters = variable.removeprefix("COSYSTREAM_").lower().replace("_", "")
     for name in KEYS:
         if name.replace(".", "").replace("_", "") == letters:
-            meant = ENV_PREFIX + name.upper().replace(".", "__")
-            raise ConfigError(f"environment variable {variable} is not read. Did you mean {meant}?")
+            raise ConfigError(
+                f"environment variable {variable} is not read. Did you mean {_variable_of(name)}?"
+            )
+
+
+def _variable_of(name: str) -> str:
+    return ENV_PREFIX + name.upper().replace(".", "__")
 
 
 # --- the command line ----------------------------------------------------------------------
@@ -186,8 +195,6 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _unknown_argument(argument: str) -> NoReturn:
-    import difflib
-
     flag = argument.partition("=")[0]
     known = ["--config", *FLAGS, "--help", "--version"]
     close = difflib.get_close_matches(flag, known, n=1, cutoff=0.6)

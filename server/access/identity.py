@@ -1,0 +1,43 @@
+"""Who is asking, and what they may ask for.
+
+Knows: the bounds a key or token carries. Does not know: how they were proved, or what is spoken.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from streaming.errors import NotAllowed
+
+ANONYMOUS = "anonymous"
+"""The name of everybody, where the server asks for no key."""
+
+
+@dataclass(frozen=True)
+class Identity:
+    """Whoever sent a key or token, or nobody in particular.
+
+    ``name`` is the key's, for a token that of the key which made it. ``token_id`` is a hash that
+    tells tokens apart and opens nothing; None for keys.
+    """
+
+    name: str
+    voices: frozenset[str] | None = None
+    """The ids of the only voices allowed; None: all."""
+    max_characters: int | None = None
+    """How much text a session may speak in all; None: as much as the limits allow."""
+    token_id: str | None = None
+
+    def require_voice(self, voice: str) -> None:
+        """Raise NotAllowed unless this voice may be used."""
+        if self.voices is not None and voice not in self.voices:
+            allowed = ", ".join(sorted(self.voices))
+            raise NotAllowed(f"The token does not cover the voice {voice!r}; it covers: {allowed}.")
+
+    def require_characters(self, total: int) -> None:
+        """Raise NotAllowed if so many characters, in the whole session, are too many."""
+        if self.max_characters is not None and total > self.max_characters:
+            raise NotAllowed(
+                f"The token covers {self.max_characters} characters; with this text it would be "
+                f"{total}."
+            )
