@@ -1,0 +1,128 @@
+"""One context's state machine: what waits to be spoken, how much is made, when it is needed.
+
+Pure: whoever calls says what time it is. Seconds are those of the engine's clock; audio is counted
+in samples at 24 kHz. Does not know: runners, processes, what the audio holds.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from dataclasses import dataclass, field
+
+from streaming.messages import SAMPLE_RATE, Open, Segment
+
+
+@dataclass(frozen=True)
+class Pending:
+    """A segment that waits: when it came, and what a step of it costs, in the runner's units."""
+
+    segment: Segment
+    arrived_s: float
+    step_units: float = 1.0
+
+
+@dataclass(frozen=True)
+class Mark:
+    """A place in the queue of which the owner wants to be told."""
+
+    name: str
+
+
+@dataclass
+class Context:
+    """State of one context in the engine."""
+
+    open: Open
+    audible_s: float
+    """When the listener can hear it at the earliest: those before it in its session still play."""
+    first_packet_target_s: float
+    queue: deque[Pending | Mark] = field(default_factory=deque)
+    produced_samples: int = 0
+    played_samples: int = 0
+    compute_s: float = 0.0
+    ended: bool = False
+    parked: bool = False
+    voice_ready: bool = True
+    _origin_s: float | None = None
+    """When the first sample was heard, or would have been had the listener never run dry."""
+
+    @property
+    def started(self) -> bool:
+        """Whether any audio has been made."""
+        return self.produced_samples > 0
+
+    @property
+    def head(self) -> Pending | None:
+        """The segment to work on."""
+        first = self.queue[0] if self.queue else None
+        return first if isinstance(first, Pending) else None
+
+    @property
+    def segments(self) -> int:
+        """How many segments wait, that in work included."""
+        return sum(isinstance(item, Pending) for item in self.queue)
+
+    @property
+    def on_last_segment(self) -> bool:
+        """Whether no segment comes after the head, now or later."""
+        return self.ended and self.segments == 1
+
+    @property
+    def complete(self) -> bool:
+        """Whether nothing is left to do, now or later."""
+        return self.ended and not self.queue
+
+    def ahead_s(self) -> float:
+        """How far what is made is ahead of what the listener was reported to have had."""
+        return (self.produced_samples - self.played_samples) / SAMPLE_RATE
+
+    def runnable(self, max_ahead_s: float) -> bool:
+        """Whether a step may be launched for it now."""
+        return (
+            self.head is not None
+            and not self.parked
+            and self.voice_ready
+            and self.ahead_s() < max_ahead_s
+        )
+
+    def produced(self, samples: int, now_s: float) -> None:
+        """So much more audio is out."""
+        if samples and self._origin_s is None:
+            self._origin_s = max(now_s, self.audible_s)
+        elif samples and self.dry_s(now_s) < now_s:
+            self._origin_s = now_s - self.produced_samples / SAMPLE_RATE
+        self.produced_samples += samples
+
+    def played(self, samples: int, now_s: float) -> None:
+        """The listener has had so much; never more than there is, never less than before."""
+        samples = min(samples, self.produced_samples)
+        if samples <= self.played_samples:
+            return  # no news; a listener who stands still does not put the deadline off
+        self.played_samples = samples
+        self._origin_s = now_s - samples / SAMPLE_RATE
+
+    def start_in(self, delay_s: float, now_s: float) -> None:
+        """Its turn to be heard comes in so long."""
+        self.audible_s = now_s + delay_s
+        if self._origin_s is not None and not self.played_samples:
+            self._origin_s = self.audible_s
+
+    def dry_s(self, now_s: float) -> float:
+        """The playback deadline: when the listener runs dry if nothing more is made."""
+        origin = max(now_s, self.audible_s) if self._origin_s is None else self._origin_s
+        return origin + self.produced_samples / SAMPLE_RATE
+
+    def deadline_s(self, now_s: float) -> float:
+        """When the audio of the segment at the head is needed.
+
+        A listener who already heard silence when the text came (the first segment, or text that
+        came late) is owed an answer within the first packet's target; any other is owed the next
+        sample before the last one is played.
+        """
+        head = self.head
+        assert head is not None, "only a context with work has a deadline"
+        answer_s = max(head.arrived_s + self.first_packet_target_s, self.audible_s)
+        if not self.started:
+            return answer_s
+        dry_s = self.dry_s(now_s)
+        return answer_s if dry_s < head.arrived_s else dry_s

@@ -1,0 +1,29 @@
+"""``python -m streaming.engine engine|text SETTINGS``: a child process of the server.
+
+SETTINGS is ``EngineSettings`` as JSON. Not for people: it speaks batches of messages on its
+standard streams, and ends when they close.
+"""
+
+from __future__ import annotations
+
+import signal
+import sys
+
+if __name__ == "__main__":
+    # Ctrl-C reaches the whole group; the parent drains first and then lets its children go.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+    import msgspec
+
+    from streaming.config import EngineSettings
+
+    kind, text = sys.argv[1:]
+    settings = msgspec.json.decode(text, type=EngineSettings)
+    if kind == "engine":
+        from streaming.engine.worker import run_engine
+
+        run_engine(settings)
+    else:
+        from streaming.engine.front import run_text
+
+        run_text(settings)

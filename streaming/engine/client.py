@@ -1,0 +1,267 @@
+"""The server's side of the engine: contexts over supervised processes.
+
+Knows: which process each message goes to, and what a context's owner is told when one dies. Does
+not know: sessions, sockets, pacing.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+from functools import partial
+
+from streaming.admission import Slots
+from streaming.clock import Clock, LoopClock
+from streaming.config import EngineSettings
+from streaming.engine import request as requests
+from streaming.engine.handle import EngineContext, Lines, Sink
+from streaming.engine.request import ContextRequest
+from streaming.engine.supervisor import Supervisor
+from streaming.engine.wire import from_engine, from_text
+from streaming.errors import EngineLoading, EngineRestarted, Internal
+from streaming.messages import (
+    Failed,
+    Fatal,
+    FromEngine,
+    FromText,
+    Message,
+    Ready,
+    Released,
+    Stats,
+    TextEnd,
+    TextEnded,
+)
+
+__all__ = ["ContextRequest", "EngineClient", "EngineContext"]
+
+PROBE_CTX = 0
+"""No context: a front end that answers for it is alive."""
+
+RETRY_AFTER_MS = 1000
+
+
+class EngineClient:
+    """One engine process, its front ends, and the contexts on them."""
+
+    def __init__(self, settings: EngineSettings, clock: Clock | None = None) -> None:
+        self._settings = settings
+        self._clock = clock
+        self._engine: Supervisor[FromEngine] | None = None
+        self._texts: list[Supervisor[FromText]] = []
+        self._contexts: dict[int, EngineContext] = {}
+        self._slots = Slots(settings.slots)
+        self._numbers = itertools.count(PROBE_CTX + 1)
+        self._settled = asyncio.Event()
+        self._info: Ready | None = None
+        self._stats: Stats | None = None
+
+    # --- the processes ---------------------------------------------------------------------
+
+    async def start(self) -> None:
+        """Start the processes; they become ready later. Raises OSError where none can start."""
+        clock = self._clock or LoopClock()
+        self._engine = Supervisor(
+            "engine",
+            self._settings,
+            clock,
+            reader=from_engine,
+            on_messages=self._from_engine,
+            on_change=self._engine_changed,
+        )
+        self._texts = [
+            Supervisor(
+                "text",
+                self._settings,
+                clock,
+                reader=from_text,
+                on_messages=partial(self._from_text, worker),
+                on_change=partial(self._text_changed, worker),
+                probe=TextEnd(ctx=PROBE_CTX),
+            )
+            for worker in range(self._settings.text.workers)
+        ]
+        try:
+            await asyncio.gather(*(child.start() for child in self._children))
+        except BaseException:
+            await self.close()
+            raise
+
+    async def wait_ready(self, timeout_s: float) -> None:
+        """Return once speech would begin at once.
+
+        Raises:
+            EngineLoading: that was not so within the time.
+            Internal: it will never be; the message says why.
+        """
+        try:
+            async with asyncio.timeout(timeout_s):
+                await self._settled.wait()
+        except TimeoutError:
+            raise EngineLoading(
+                f"the engine is not ready after {timeout_s:g} s: {self.reason}"
+            ) from None
+        if not self.ready:
+            raise Internal(self.reason)
+
+    async def close(self) -> None:
+        """End the processes, within two seconds; contexts in flight are told nothing more."""
+        self._settled.set()
+        await asyncio.gather(*(child.close() for child in self._children))
+
+    @property
+    def ready(self) -> bool:
+        """Whether a context could be opened and would speak at once."""
+        return bool(self._children) and all(child.state == "ready" for child in self._children)
+
+    @property
+    def reason(self) -> str:
+        """Why not; empty when ready."""
+        if not self._children:
+            return "not started"
+        return next((child.reason for child in self._children if child.reason), "")
+
+    @property
+    def info(self) -> Ready | None:
+        """What the engine can do, once it has said so."""
+        return self._info
+
+    @property
+    def stats(self) -> Stats | None:
+        """The engine's newest figures."""
+        return self._stats
+
+    @property
+    def restarts(self) -> int:
+        """How often one of the processes had to be started again."""
+        return sum(child.restarts for child in self._children)
+
+    @property
+    def engine_pid(self) -> int | None:
+        """The engine's process, where there is one."""
+        return self._engine.pid if self._engine else None
+
+    @property
+    def text_pids(self) -> list[int | None]:
+        """The front ends' processes."""
+        return [child.pid for child in self._texts]
+
+    # --- contexts --------------------------------------------------------------------------
+
+    def check(self, request: ContextRequest) -> list[tuple[str, str]]:
+        """The options that would be ignored, each with a sentence that says so.
+
+        Raises:
+            EngineLoading, UnknownVoice, UnsupportedLanguage: it could not be opened.
+        """
+        engine = self._require_ready()
+        return requests.check(request, engine, self._default_voice(engine))
+
+    def open(self, request: ContextRequest, sink: Sink) -> EngineContext:
+        """Begin a context; ``sink`` is called with its events in order, on this event loop.
+
+        Raises:
+            EngineLoading, UnknownVoice, UnsupportedLanguage: as ``check``.
+            Overloaded: every slot is taken.
+        """
+        self.check(request)
+        engine = self._require_ready()
+        ctx = next(self._numbers)
+        self._slots.take(ctx)
+        worker = ctx % len(self._texts)
+        lines = Lines(self._texts[worker].send, self._to_engine, self._release, worker)
+        context = self._contexts[ctx] = EngineContext(ctx, sink, lines)
+        voice = request.voice or self._default_voice(engine)
+        self._to_engine(requests.to_open(ctx, request, voice))
+        longest = self._settings.text.max_segment_chars
+        lines.to_text(requests.to_text_open(ctx, request, longest))
+        return context
+
+    def require_cloning(self) -> None:
+        """Do nothing if voices can be made from recordings.
+
+        Raises:
+            EngineLoading: nobody knows yet.
+            UnsupportedByEngine: they cannot.
+        """
+        requests.require_cloning(self._require_ready())
+
+    def _require_ready(self) -> Ready:
+        if not self.ready or self._info is None:
+            raise EngineLoading(
+                f"the engine is not ready: {self.reason}", retry_after_ms=RETRY_AFTER_MS
+            )
+        return self._info
+
+    def _default_voice(self, engine: Ready) -> str:
+        return self._settings.default_voice or engine.default_voice
+
+    def _to_engine(self, message: Message) -> None:
+        if self._engine is not None:
+            self._engine.send(message)
+
+    def _release(self, ctx: int) -> None:
+        self._slots.give_back(ctx)
+        self._contexts.pop(ctx, None)
+
+    # --- what the processes say ------------------------------------------------------------
+
+    @property
+    def _children(self) -> list[Supervisor[FromEngine] | Supervisor[FromText]]:
+        return [*([self._engine] if self._engine else []), *self._texts]
+
+    def _from_engine(self, messages: list[FromEngine]) -> None:
+        for message in messages:
+            match message:
+                case Ready():
+                    self._info = message
+                    self._up(self._engine)
+                case Fatal(message=failure):
+                    assert self._engine is not None, "it speaks, so it was started"
+                    self._engine.give_up(failure)
+                case Stats():
+                    self._stats = message
+                case Released():
+                    pass  # the slot was given back with the cancel; nobody waits for this
+                case _:
+                    if (context := self._contexts.get(message.ctx)) is not None:
+                        context.deliver(message)
+
+    def _from_text(self, worker: int, messages: list[FromText]) -> None:
+        for message in messages:
+            if message.ctx == PROBE_CTX and isinstance(message, TextEnded):
+                self._up(self._texts[worker])
+            elif (context := self._contexts.get(message.ctx)) is not None:
+                context.take_text(message)
+
+    def _up(self, child: Supervisor[FromEngine] | Supervisor[FromText] | None) -> None:
+        assert child is not None, "it speaks, so it was started"
+        child.came_up()
+
+    def _engine_changed(self) -> None:
+        assert self._engine is not None, "it changed, so it was made"
+        if self._engine.state in {"restarting", "failed"}:
+            for context in list(self._contexts.values()):
+                context.deliver(_restarted(context.ctx))
+        self._review()
+
+    def _text_changed(self, worker: int) -> None:
+        if self._texts[worker].state == "restarting":
+            for context in list(self._contexts.values()):
+                context.lost_text(worker, _restarted(context.ctx))
+        self._review()
+
+    def _review(self) -> None:
+        failed = any(child.state == "failed" for child in self._children)
+        if self.ready or failed:
+            self._settled.set()
+        else:
+            self._settled.clear()
+
+
+def _restarted(ctx: int) -> Failed:
+    return Failed(
+        ctx=ctx,
+        code=EngineRestarted.code,
+        message="the engine died and was started again; ask again",
+        retryable=EngineRestarted.retryable,
+    )

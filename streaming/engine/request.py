@@ -1,0 +1,85 @@
+"""What one asks of the engine for a context, and whether it can be had.
+
+Knows: voices, languages, options. Does not know: processes.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from streaming.errors import UnsupportedByEngine
+from streaming.messages import Open, Ready, TextMode, TextOpen
+from streaming.voices import catalog
+
+_NEUTRAL_SPEED = 1.0
+
+
+@dataclass(frozen=True)
+class ContextRequest:
+    """Everything a context can be asked to be."""
+
+    voice: str | None = None
+    language: str = "auto"
+    speed: float = _NEUTRAL_SPEED
+    seed: int = 0
+    instruct: str | None = None
+    words: bool = False
+    text_mode: TextMode = "auto"
+    max_delay_ms: int | None = None
+    priority: int = 0
+    start_in_ms: int = 0
+
+
+def check(request: ContextRequest, engine: Ready, default_voice: str) -> list[tuple[str, str]]:
+    """The options that will be ignored, each with a sentence that says so.
+
+    Raises:
+        UnknownVoice, UnsupportedLanguage: nothing can be begun.
+    """
+    voice = catalog.find(engine.voices, request.voice or default_voice)
+    catalog.require_language(engine.voices, voice, request.language)
+    asked = {
+        "speed": request.speed != _NEUTRAL_SPEED,
+        "instruct": request.instruct is not None,
+    }
+    return [
+        (option, f"voice {voice.id!r} of the {engine.runner} engine ignores {option!r}")
+        for option, wanted in asked.items()
+        if wanted and option not in engine.options
+    ]
+
+
+def require_cloning(engine: Ready) -> None:
+    """Do nothing if the engine can make voices from recordings.
+
+    Raises:
+        UnsupportedByEngine: it cannot; the message names the engine.
+    """
+    if not engine.cloning:
+        raise UnsupportedByEngine(f"the {engine.runner} engine cannot clone voices")
+
+
+def to_open(ctx: int, request: ContextRequest, voice: str) -> Open:
+    """The request as the engine is told of it."""
+    return Open(
+        ctx=ctx,
+        voice=voice,
+        language=request.language,
+        speed=request.speed,
+        seed=request.seed,
+        instruct=request.instruct,
+        priority=request.priority,
+        words=request.words,
+        start_in_ms=request.start_in_ms,
+    )
+
+
+def to_text_open(ctx: int, request: ContextRequest, max_segment_chars: int) -> TextOpen:
+    """The request as its front end is told of it."""
+    return TextOpen(
+        ctx=ctx,
+        language=request.language,
+        text_mode=request.text_mode,
+        max_delay_ms=request.max_delay_ms,
+        max_segment_chars=max_segment_chars,
+    )

@@ -1,0 +1,90 @@
+"""A context's audio on its way out: samples in, messages with exact positions out.
+
+Knows: the order of a segment's messages, and chunks. Does not know: who made the samples, or when
+the next are due.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from streaming.audio.chunker import Chunker
+from streaming.audio.joiner import SegmentJoiner
+from streaming.config import PauseSettings
+from streaming.errors import SynthesisFailed
+from streaming.messages import Audio, ContextEvent, Segment, SegmentStarted, Words
+from streaming.runners.base import Made
+from streaming.text.words import estimate_words
+
+_SAMPLE_BYTES = 2
+
+
+class Track:
+    """One context's stream of segments, joined and cut into chunks."""
+
+    def __init__(self, ctx: int, pauses: PauseSettings, *, words: bool) -> None:
+        self._ctx = ctx
+        self._words = words
+        self._joiner = SegmentJoiner(pauses)
+        self._chunker = Chunker()
+        self._joined_samples = 0
+        self._sent_samples = 0
+        self._segment_start = 0
+        self._open = False
+        self._words_due = False
+
+    @property
+    def position_samples(self) -> int:
+        """How much audio there is, with what still waits for its chunk to be full."""
+        return self._joined_samples
+
+    def add(self, segment: Segment, made: Made, *, final: bool) -> list[ContextEvent]:
+        """What a step made of ``segment``; ``final``: nothing of the context comes after it.
+
+        Raises:
+            SynthesisFailed: the samples are no numbers.
+        """
+        if not np.isfinite(made.samples).all():
+            raise SynthesisFailed("the voice made samples that are no numbers")
+        events: list[ContextEvent] = [] if self._open else [self._begin(segment)]
+        pcm = self._joiner.push(made.samples)
+        if made.done:
+            pcm += self._joiner.end(final)
+            self._open = False
+        self._joined_samples += len(pcm) // _SAMPLE_BYTES
+        events += self._time_words(segment, made)
+        events += self._cut(pcm, final=final and made.done)
+        return events
+
+    def finish(self) -> list[ContextEvent]:
+        """What has waited for its chunk to be full; nothing comes after it."""
+        return list(self._cut(b"", final=True))
+
+    def _begin(self, segment: Segment) -> SegmentStarted:
+        self._joiner.begin(segment.ending)
+        self._open = True
+        self._words_due = self._words
+        self._segment_start = self._joined_samples
+        return SegmentStarted(ctx=self._ctx, segment=segment, position_samples=self._joined_samples)
+
+    def _time_words(self, segment: Segment, made: Made) -> Iterator[Words]:
+        """Words go out before their audio wherever the segment's length is known by then."""
+        length = self._joined_samples - self._segment_start if made.done else made.expected_samples
+        if not self._words_due or length is None:
+            return
+        self._words_due = False
+        items = estimate_words(segment, self._segment_start, length)
+        yield Words(
+            ctx=self._ctx, segment_index=segment.index, items=tuple(items), source="estimate"
+        )
+
+    def _cut(self, pcm: bytes, *, final: bool) -> Iterator[Audio]:
+        chunks = self._chunker.push(pcm) if pcm else []
+        if final and (rest := self._chunker.finish()):
+            chunks.append(rest)
+        for index, chunk in enumerate(chunks):
+            last = final and index == len(chunks) - 1
+            yield Audio(ctx=self._ctx, position_samples=self._sent_samples, pcm=chunk, last=last)
+            self._sent_samples += len(chunk) // _SAMPLE_BYTES

@@ -1,0 +1,59 @@
+"""What the engine counts about itself, and when it says so.
+
+Knows: how often the supervisor must hear. Does not know: what the figures are used for.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from streaming.context import Context
+from streaming.messages import SAMPLE_RATE, Stats
+
+EVERY_S = 1.0
+AT_CHANGE_S = 0.1
+"""Not more often than this, however often contexts come and go."""
+
+
+@dataclass
+class Vitals:
+    """Counters since the process began."""
+
+    slots: int
+    steps: int = 0
+    busy_s: float = 0.0
+    audio_samples: int = 0
+    _said_s: float = float("-inf")
+    _said_contexts: int = 0
+
+    def due_s(self, contexts: int) -> float:
+        """When the next ``Stats`` must go out."""
+        return self._said_s + (AT_CHANGE_S if contexts != self._said_contexts else EVERY_S)
+
+    def say(self, contexts: Iterable[Context], now_s: float) -> Stats:
+        """The figures now."""
+        known = list(contexts)
+        self._said_s = now_s
+        self._said_contexts = len(known)
+        return Stats(
+            contexts=len(known),
+            parked=sum(context.parked for context in known),
+            queued_segments=sum(context.segments for context in known),
+            free_slots=self.slots - len(known),
+            steps=self.steps,
+            busy_s=self.busy_s,
+            audio_s=self.audio_samples / SAMPLE_RATE,
+            rss_mib=rss_mib(),
+        )
+
+
+def rss_mib() -> float:
+    """This process's resident memory; 0 where the system does not tell without help."""
+    if sys.platform != "linux":
+        return 0.0
+    with open("/proc/self/statm", encoding="ascii") as statm:  # noqa: PTH123 - once a second, for ever
+        pages = int(statm.read().split()[1])
+    return pages * os.sysconf("SC_PAGE_SIZE") / (1 << 20)

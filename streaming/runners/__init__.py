@@ -1,0 +1,1 @@
+"""What executes a batch of steps, behind one protocol."""

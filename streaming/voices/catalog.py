@@ -1,0 +1,56 @@
+"""Finding a voice by id, and whether it speaks a language; says what there is where it does not.
+
+Knows: the voices an engine announced. Does not know: how a voice is made or stored.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from streaming.errors import UnknownVoice, UnsupportedLanguage
+from streaming.messages import Voice
+
+ANY_LANGUAGE = "*"
+
+
+def find(voices: Sequence[Voice], wanted: str) -> Voice:
+    """The voice of that id.
+
+    Raises:
+        UnknownVoice: there is none; the message lists those there are.
+    """
+    for voice in voices:
+        if voice.id == wanted:
+            return voice
+    names = ", ".join(voice.id for voice in voices)
+    raise UnknownVoice(f"no voice {wanted!r} here; there are: {names}")
+
+
+def speaks(voice: Voice, language: str) -> bool:
+    """Whether the voice can speak that BCP 47 tag; ``auto`` and empty say nothing against it."""
+    primary = language.replace("_", "-").split("-")[0].lower()
+    if primary in {"auto", ""} or ANY_LANGUAGE in voice.languages:
+        return True
+    return primary in voice.languages
+
+
+def require_language(voices: Sequence[Voice], voice: Voice, language: str) -> None:
+    """Do nothing if the voice speaks it.
+
+    Raises:
+        UnsupportedLanguage: the message says what can, here or at all.
+    """
+    if not speaks(voice, language):
+        raise cannot_speak(voices, voice, f"language {language!r}", language)
+
+
+def cannot_speak(
+    voices: Sequence[Voice], voice: Voice, what: str, language: str
+) -> UnsupportedLanguage:
+    """The error of a voice that cannot speak ``what``, naming those that could."""
+    able = [other.id for other in voices if language and speaks(other, language)]
+    here = f"voices that can: {', '.join(able)}" if able else "no voice of this server can"
+    return UnsupportedLanguage(
+        f"voice {voice.id!r} speaks {', '.join(voice.languages)} and cannot speak {what}; {here}. "
+        "docs/voices.md lists which voices speak which language and the command that adds each"
+    )
