@@ -1,0 +1,1 @@
+"""What is measured from outside: load, audio, text. Never imported by the server."""

@@ -1,0 +1,1 @@
+"""Load on a server that runs, from a separate process: ``python -m benchmarks.load --help``."""

@@ -1,0 +1,116 @@
+"""What a run is told, and how that is read from a command line.
+
+Knows: names, defaults, what is allowed. Does not know: what any of it does.
+"""
+
+from __future__ import annotations
+
+import argparse
+from dataclasses import dataclass
+from typing import Literal
+from urllib.parse import urlsplit
+
+RAMP_S = 5.0
+"""Sessions start spread over this long, unless all at once is asked for."""
+
+CONNECT_S = 10.0
+"""How long a connection may take to be ready."""
+
+LOOPBACK = frozenset({"127.0.0.1", "::1", "localhost"})
+
+
+@dataclass(frozen=True)
+class Options:
+    """One run; ``seconds`` bounds it, starts included."""
+
+    url: str = "http://127.0.0.1:8000"
+    sessions: int = 1
+    seconds: float = 30.0
+    text_mode: Literal["whole", "llm"] = "whole"
+    arrivals: Literal["closed", "poisson"] = "closed"
+    rate: float | None = None
+    """Poisson arrivals a second over all sessions; ``None``: half the sessions talk on average."""
+    burst: bool = False
+    codec: Literal["opus", "pcm_s16le"] = "opus"
+    barge_in: float = 0.0
+    """The share of contexts that are cancelled while they speak."""
+    voice: str | None = None
+    lead_ms: int = 400
+    processes: int = 1
+    key: str | None = None
+    json: bool = False
+
+    @property
+    def stream_url(self) -> str:
+        """The WebSocket's own address."""
+        parts = urlsplit(self.url)
+        scheme = {"http": "ws", "https": "wss"}.get(parts.scheme, parts.scheme)
+        path = parts.path.rstrip("/").removesuffix("/v1/stream") + "/v1/stream"
+        return f"{scheme}://{parts.netloc}{path}"
+
+    @property
+    def local(self) -> bool:
+        """Whether the server is on this machine, so that its processes can be looked at."""
+        return urlsplit(self.url).hostname in LOOPBACK
+
+    @property
+    def port(self) -> int:
+        """The server's port, the scheme's own where none is given."""
+        parts = urlsplit(self.url)
+        return parts.port or (443 if parts.scheme in {"https", "wss"} else 80)
+
+
+def parse(arguments: list[str] | None = None) -> Options:
+    """The options of a command line; ends the program with a message where it makes no sense."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.load", description=__doc__)
+    default = Options()
+    add = parser.add_argument
+    add("--url", default=default.url, help="the server (default: %(default)s)")
+    add("--sessions", type=_whole, default=default.sessions, metavar="N")
+    add("--seconds", type=_positive, default=default.seconds, metavar="S")
+    add(
+        "--text-mode",
+        choices=["whole", "llm"],
+        default=default.text_mode,
+        help="a context's text at once, or 1 to 5 characters 20 times a second",
+    )
+    add(
+        "--arrivals",
+        choices=["closed", "poisson"],
+        default=default.arrivals,
+        help="closed: every session talks without pause; poisson: contexts come at random",
+    )
+    add("--rate", type=_positive, metavar="R", help="poisson: contexts a second over all sessions")
+    add("--burst", action="store_true", help=f"start at once, not spread over {RAMP_S:.0f} s")
+    add("--codec", choices=["opus", "pcm_s16le"], default=default.codec)
+    add("--barge-in", type=_share, default=0.0, metavar="SHARE", help="cancel this share mid-way")
+    add("--voice")
+    add("--lead-ms", type=int, default=default.lead_ms, metavar="MS")
+    add("--processes", type=_whole, default=default.processes, metavar="P", help="client processes")
+    add("--key", help="an API key, where the server asks for one")
+    add("--json", action="store_true", help="one JSON object instead of a table")
+    options = Options(**vars(parser.parse_args(arguments)))
+    if urlsplit(options.url).scheme not in {"http", "https", "ws", "wss"}:
+        parser.error(f"--url {options.url}: expected http://HOST:PORT")
+    return options
+
+
+def _whole(text: str) -> int:
+    value = int(text)
+    if value < 1:
+        raise argparse.ArgumentTypeError(f"{text} is below 1")
+    return value
+
+
+def _positive(text: str) -> float:
+    value = float(text)
+    if not 0 < value < float("inf"):
+        raise argparse.ArgumentTypeError(f"{text} is not above 0")
+    return value
+
+
+def _share(text: str) -> float:
+    value = float(text)
+    if not 0 <= value <= 1:
+        raise argparse.ArgumentTypeError(f"{text} is not between 0 and 1")
+    return value
