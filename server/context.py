@@ -61,6 +61,8 @@ class Context:
     starts_48k: int | None = None
     """Where its audio begins on the session's play clock; ``None`` before its first packet."""
     last_seq: int = 0
+    underrun_s: float = 0.0
+    """The worst lateness of a packet after the first, by the session's play clock."""
     _reported_samples: int = 0
     _warned: bool = False
 
@@ -197,6 +199,8 @@ def nothing_to_speak(ctx: str, source: str) -> Warn:
     shown = source.strip()[:40]
     return Warn(
         code="nothing_to_speak",
-        message=f"there is no word to speak in {shown!r}" if shown else "there was no text to speak",
+        message=f"there is no word to speak in {shown!r}"
+        if shown
+        else "there was no text to speak",
         ctx=ctx or UNSET,
     )

@@ -1,7 +1,7 @@
 """Encoding off the event loop: a few threads that do the most urgent job first.
 
 libopus and soxr release the interpreter while they work, so threads are enough. A context's jobs
-all go to one thread, in the order they were given, since an encoder carries state from one to the next.
+all go to one thread, in the order they were given: an encoder carries state from one to the next.
 
 Knows: jobs, deadlines, threads. Does not know: audio.
 """

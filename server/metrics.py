@@ -6,10 +6,12 @@ names, meanings and buckets (docs/operations.md explains each). Does not know: w
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Literal
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
 from prometheus_client.exposition import CONTENT_TYPE_PLAIN_0_0_4
+from prometheus_client.metrics_core import Metric
 
 from server.process_stats import ProcessCollector
 from streaming.errors import CosystreamError, Internal
@@ -27,7 +29,7 @@ class Metrics:
     """All metrics of one server; each instance counts for itself."""
 
     def __init__(self) -> None:
-        self._registry = CollectorRegistry()
+        self._registry = _Registry()
         self._registry.register(ProcessCollector())
         self._first_packet_ms = self._histogram(
             "first_packet_ms", "From the text that completed a segment to its packet", _LATENCY_MS
@@ -128,6 +130,15 @@ class Metrics:
 
     def _counter(self, name: str, help_: str, *labels: str) -> Counter:
         return Counter(f"cosystream_{name}", help_, labels, registry=self._registry)
+
+
+class _Registry(CollectorRegistry):
+    """Leaves out when each series was created, a second line for every counter."""
+
+    def collect(self) -> Iterator[Metric]:
+        for metric in super().collect():
+            metric.samples = [s for s in metric.samples if not s.name.endswith("_created")]
+            yield metric
 
 
 def _codes(kind: type[CosystreamError]) -> set[str]:

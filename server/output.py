@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Final
 
 import structlog
@@ -21,7 +22,7 @@ from streaming.audio.audible import first_audible
 from streaming.audio.format import AudioFormat
 from streaming.audio.levels import LevelMeter
 from streaming.audio.packetizer import Packet, Packetizer
-from streaming.messages import Failed, Finished
+from streaming.messages import SAMPLE_RATE, Failed, Finished
 
 log = structlog.get_logger(__name__)
 
@@ -76,7 +77,7 @@ class Output:
         self._pool = pool
         self._lane = pool.lane()
         # 24 kHz PCM is only sliced: a thread would cost more than the work.
-        self._inline = audio.codec == "pcm_s16le" and audio.rate == 24_000
+        self._inline = audio.codec == "pcm_s16le" and audio.rate == SAMPLE_RATE
         self._encoder = _Encoder(audio, levels=levels)
         self._on_ready = on_ready
         self._waiting: deque[_Chunk | Event | Ending] = deque()
@@ -118,19 +119,17 @@ class Output:
             self._closed = True
             self._waiting.clear()
             self._slots.clear()
-            self._submit(lambda: deque[Item](), None, self._encoder.close)
+            self._submit(deque[Item], None, self._encoder.close)
 
     def _fill(self) -> None:
         while self._waiting and sum(slot.audio for slot in self._slots) < AHEAD_SLOTS:
             entry = self._waiting.popleft()
-            if isinstance(entry, Event):
-                self._slots.append(_Slot(deque([entry])))
-            elif isinstance(entry, _Chunk):
-                self._encode(lambda entry=entry: self._encoder.push(entry.pcm, last=entry.last))
-            else:
-                if isinstance(entry, Finished):
-                    self._encode(self._encoder.finish)
-                self._slots.append(_Slot(deque([entry])))
+            if isinstance(entry, _Chunk):
+                self._encode(partial(self._encoder.push, entry.pcm, last=entry.last))
+                continue
+            if isinstance(entry, Finished):
+                self._encode(self._encoder.finish)
+            self._slots.append(_Slot(deque([entry])))
 
     def _encode(self, work: Callable[[], deque[Item]]) -> None:
         if self._inline:
@@ -181,6 +180,7 @@ class _Encoder:
         self._level_steps = 0
         self._position_samples = 0
         self._found_audible = False
+        self._ended = False
 
     def push(self, pcm: bytes, *, last: bool) -> deque[Item]:
         items: deque[Item] = deque()
@@ -193,10 +193,13 @@ class _Encoder:
         if self._meter is not None:
             self._add_levels(items, self._meter.push(pcm))
         items.extend(self._packetizer.push(pcm, last=last))
+        self._ended = last
         return items
 
     def finish(self) -> deque[Item]:
         items: deque[Item] = deque()
+        if self._ended:
+            return items
         if self._meter is not None:
             self._add_levels(items, self._meter.finish())
         items.extend(self._packetizer.finish())

@@ -48,15 +48,17 @@ class PlayClock:
             return now_s
         return self._base_s + (self._sent - self._base - self._lead) / PTS_RATE
 
-    def on_sent(self, samples: int, now_s: float) -> None:
-        """A packet of so many samples was handed to the socket."""
+    def on_sent(self, samples: int, now_s: float) -> float:
+        """A packet of so many samples was handed to the socket; seconds it came too late."""
+        dry_s = 0.0
         if self._base_s is None:
             self._base, self._base_s = self._sent, now_s
-        else:
+        elif self._lead is not None:
             dry_s = now_s - (self._base_s + (self._sent - self._base) / PTS_RATE)
             if dry_s > DRY_GRACE_S:
                 self._base, self._base_s = self._sent, now_s
         self._sent += samples
+        return max(0.0, dry_s)
 
     def on_report(self, position: int, now_s: float) -> bool:
         """The client says it has heard so much; False if that is more than was sent (clamped)."""

@@ -36,7 +36,7 @@ class AudioRequest(msgspec.Struct, frozen=True, kw_only=True):
 class PacingRequest(msgspec.Struct, frozen=True, kw_only=True):
     """How far packets may run ahead of the listener; ``None``: as fast as they are made."""
 
-    lead_ms: Annotated[int, Meta(ge=0)] | None | UnsetType = UNSET
+    lead_ms: Annotated[int, Meta(ge=0)] | UnsetType | None = UNSET
 
 
 class ResumeRequest(msgspec.Struct, frozen=True, kw_only=True):

@@ -49,7 +49,7 @@ class Wire(WebSocketsSansIOProtocol):
 
     async def run_asgi(self) -> None:
         """Hand this wire to the application beside the ASGI calls."""
-        extensions: dict[str, Any] = self.scope["extensions"]  # type: ignore[assignment]
+        extensions: dict[str, Any] = self.scope["extensions"]
         extensions[EXTENSION] = self
         await super().run_asgi()
 

@@ -9,11 +9,11 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, NoReturn
 
 from server.access.origins import is_loopback
 from server.config.keys import KEYS, MASK, SECRET_KEYS, ConfigError, build, flat
-from server.config.rules import RULES, contradiction
+from server.config.rules import RULES, Contradiction, contradiction
 from server.config.sources import from_environment, from_file, from_flags
 from server.config.values import Given, convert, refuse
 from server.settings import ApiKey, Settings
@@ -31,10 +31,15 @@ def load(argv: Sequence[str] | None = None, environ: Mapping[str, str] | None = 
     given = {**from_file(path), **variables, **flags}
     settings = build({name: _checked(name, value) for name, value in given.items()})
     if found := contradiction(settings):
-        name, allowed = found
-        value = flat(settings)[name]
-        refuse(name, Given(value, given[name].source if name in given else "default"), allowed)
+        _refuse_contradiction(found, flat(settings)[found.name], given)
     return settings
+
+
+def _refuse_contradiction(found: Contradiction, value: Any, given: Mapping[str, Given]) -> NoReturn:
+    default = Given(None, "default")
+    source = given.get(found.name, default).source
+    cause = given.get(found.other, default).source
+    refuse(found.name, Given(value, source), f"{found.allowed} ({cause})")
 
 
 def _checked(name: str, given: Given) -> Any:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from server.access.origins import origin_entry_fault
+from server.config.keys import flat
 from server.settings import ApiKey, Settings
 
 Fault = str | None
@@ -118,21 +119,41 @@ RULES: dict[str, Callable[[Any], Fault]] = {
 """What each setting may be, beside its type; choices and booleans need no rule."""
 
 
-def contradiction(settings: Settings) -> tuple[str, str] | None:
-    """A setting that contradicts another and what is allowed, or None."""
-    limits, engine = settings.limits, settings.engine
+@dataclass(frozen=True)
+class Contradiction:
+    """``name`` is not ``allowed``, because of what ``other`` is."""
+
+    name: str
+    allowed: str
+    other: str
+
+
+def contradiction(settings: Settings) -> Contradiction | None:
+    """The first setting that does not go with another, or None."""
+    engine = settings.engine
     voice = "the embedded voice" if engine.runner == "embedded" else f"the {engine.runner} runner"
     if engine.device == "cuda":
-        return "engine.device", f"auto | cpu, since {voice} runs on the CPU"
+        allowed = f"auto | cpu, since {voice} runs on the CPU"
+        return Contradiction("engine.device", allowed, "engine.runner")
     if engine.precision != "fp32":
-        return "engine.precision", f"fp32, the only one in which {voice} computes"
-    if limits.resume_total_bytes < limits.resume_bytes:
-        least = limits.resume_bytes
-        return "limits.resume_total_bytes", f"at least limits.resume_bytes, which is {least}"
-    if settings.audio.lead_ms > limits.lead_ms_max:
-        return "audio.lead_ms", f"at most limits.lead_ms_max, which is {limits.lead_ms_max}"
-    if engine.text.first_segment_min_chars > engine.text.max_segment_chars:
-        most = engine.text.max_segment_chars
-        name = "engine.text.first_segment_min_chars"
-        return name, f"at most engine.text.max_segment_chars, which is {most}"
+        allowed = f"fp32, the only one in which {voice} computes"
+        return Contradiction("engine.precision", allowed, "engine.runner")
+    values = flat(settings)
+    for less, more, at_fault in _ORDERED:
+        if values[less] > values[more]:
+            other, bound = (more, "at most") if at_fault == less else (less, "at least")
+            allowed = f"{bound} {other}, which is {values[other]}"
+            return Contradiction(at_fault, allowed, other)
     return None
+
+
+_ORDERED = (
+    ("limits.resume_bytes", "limits.resume_total_bytes", "limits.resume_total_bytes"),
+    ("audio.lead_ms", "limits.lead_ms_max", "audio.lead_ms"),
+    (
+        "engine.text.first_segment_min_chars",
+        "engine.text.max_segment_chars",
+        "engine.text.first_segment_min_chars",
+    ),
+)
+"""The smaller, the greater, and which of them an error speaks of."""

@@ -20,7 +20,7 @@ from streaming.errors import BadJson, InvalidValue, UnknownType
 
 SUBPROTOCOL = "cosystream.v1"
 VERSION = 1
-TOKEN_PREFIX = "token."
+TOKEN_SUBPROTOCOL = "token."  # noqa: S105 - a prefix, no secret
 
 FLAG_FIRST, FLAG_LAST, FLAG_DISCONTINUITY, FLAG_SILENCE, FLAG_RESUMED = 1, 2, 4, 8, 16
 HEADER = struct.Struct(">BBHIQ")
@@ -28,9 +28,9 @@ _VERSION_AND_KIND = VERSION << 4 | 1
 _XIAOZHI2 = struct.Struct(">HHIII")
 _XIAOZHI3 = struct.Struct(">BBH")
 
-_KINDS: Mapping[str, type[requests.Request]] = MappingProxyType({
-    str(kind.__struct_config__.tag): kind for kind in requests.Request.__subclasses__()
-})
+_KINDS: Mapping[str, type[requests.Request]] = MappingProxyType(
+    {str(kind.__struct_config__.tag): kind for kind in requests.Request.__subclasses__()}
+)
 _SHOWN_CHARS = 60
 
 
@@ -121,11 +121,13 @@ def _unknown_fields(message: dict[str, Any], kind: type[msgspec.Struct]) -> list
     ]
 
 
-_NESTED: Mapping[str, type[msgspec.Struct]] = MappingProxyType({
-    "audio": requests.AudioRequest,
-    "pacing": requests.PacingRequest,
-    "resume": requests.ResumeRequest,
-})
+_NESTED: Mapping[str, type[msgspec.Struct]] = MappingProxyType(
+    {
+        "audio": requests.AudioRequest,
+        "pacing": requests.PacingRequest,
+        "resume": requests.ResumeRequest,
+    }
+)
 
 
 def _explain(fault: str, message: dict[str, Any]) -> str:

@@ -1,0 +1,32 @@
+"""``python -m server``: read the settings, set up the logs, serve until told to stop."""
+
+from __future__ import annotations
+
+import sys
+
+import structlog
+
+from server import logs
+from server.config import ConfigError, advice, describe, load
+from server.serving import build
+from server.version import VERSION
+
+
+def main() -> int:
+    """The exit status: 0 after a drain, 2 for settings that cannot be used."""
+    try:
+        settings = load()
+    except ConfigError as error:
+        sys.stderr.write(f"{error}\n")
+        return 2
+    logs.configure(settings.log)
+    log = structlog.get_logger("server")
+    log.info("starting", version=VERSION, **describe(settings))
+    for warning in advice(settings):
+        log.warning(warning)
+    build(settings).run()
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,76 @@
+"""uvicorn, with the application in charge of how it ends.
+
+Stock uvicorn answers SIGTERM by closing every WebSocket with 1012 before the application hears of
+it (measured on 0.54). Here the application drains first, while health checks are still answered;
+then uvicorn shuts down what is left.
+
+Knows: uvicorn's server and configuration. Does not know: sessions.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import socket
+
+import structlog
+import uvicorn
+
+from server.app import App
+from server.settings import Settings
+from server.transport import Wire
+
+log = structlog.get_logger(__name__)
+
+PING_INTERVAL_S = 20.0
+PING_TIMEOUT_S = 20.0
+HTTP_GRACE_S = 5
+
+
+class DrainingServer(uvicorn.Server):
+    """Drains the application before anything is closed; a second signal cuts that short."""
+
+    def __init__(self, config: uvicorn.Config, app: App) -> None:
+        super().__init__(config)
+        self._app = app
+        self._signals = 0
+
+    def handle_exit(self, sig: int, frame: object) -> None:
+        """Count signals: the second one ends the drain."""
+        self._signals += 1
+        super().handle_exit(sig, frame)  # type: ignore[arg-type]
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        """Drain, then shut down as uvicorn does."""
+        drain = asyncio.create_task(self._app.drain())
+        while not drain.done() and self._signals < 2:  # noqa: PLR2004 - the second signal
+            await asyncio.wait({drain}, timeout=0.1)
+        drain.cancel()
+        with contextlib.suppress(asyncio.CancelledError):
+            await drain
+        await super().shutdown(sockets)
+
+
+def build(settings: Settings) -> DrainingServer:
+    """The server for these settings; ``run`` or ``serve`` it."""
+    app = App(settings)
+    listen = settings.listen
+    config = uvicorn.Config(
+        app,
+        host=listen.host,
+        port=listen.port,
+        root_path=listen.root_path,
+        backlog=listen.backlog,
+        http="httptools",
+        ws=Wire,
+        ws_max_size=settings.limits.message_bytes,
+        ws_ping_interval=PING_INTERVAL_S,
+        ws_ping_timeout=PING_TIMEOUT_S,
+        ws_per_message_deflate=False,
+        lifespan="on",
+        log_config=None,
+        access_log=False,
+        timeout_graceful_shutdown=HTTP_GRACE_S,
+        server_header=False,
+    )
+    return DrainingServer(config, app)
