@@ -56,6 +56,8 @@ class OpusEncoder:
         self._state = api.create_state(rate, 1, _application(fec=fec, dtx=dtx))
         # Frees the state exactly once: by close, or when nobody holds this object any more.
         self._free = weakref.finalize(self, api.destroy, self._state)
+        # At exit the system takes the memory; a thread may still be inside libopus.
+        self._free.atexit = False
         self._set(ctl.set_bitrate, bitrate)
         self._set(ctl.set_complexity, complexity)
         self._set(ctl.set_inband_fec, int(fec))
