@@ -38,6 +38,7 @@ from streaming.messages import (
 from streaming.messages import Mark as Marked
 from streaming.runners.base import SPEECH, Made, Runner, StepResult, Work
 from streaming.scheduler import plan
+from streaming.text.speakable import has_words
 from streaming.voices.loader import VoiceLoader
 
 
@@ -258,7 +259,7 @@ class Engine:
             if isinstance(item, Mark):
                 position = live.track.position_samples
                 self._out.append(Marked(ctx=live.ctx, mark=item.name, position_samples=position))
-            elif not any(char.isalnum() for char in item.segment.text):
+            elif not has_words(item.segment.text):
                 self._out.append(
                     Skipped(ctx=live.ctx, segment=item.segment, reason="it holds no word")
                 )
