@@ -79,7 +79,10 @@ class Packetizer:
         return self._drain(ending=True)
 
     def close(self) -> None:
-        """Free the encoder, at any moment and any number of times."""
+        """Free the encoder, at any moment, from any thread and any number of times.
+
+        A ``push`` that is running in another thread then stops with a ``ValueError``.
+        """
         self._ended = True
         self._coder.close()
 

@@ -52,17 +52,17 @@ def to_bytes(samples: Int16) -> bytes:
 
 def encode_mulaw(samples: Int16) -> bytes:
     """One G.711 mu-law byte a sample."""
-    return _mulaw_table()[samples.view(np.uint16)].tobytes()
+    return _mulaw_table()[samples.astype(np.uint16)].tobytes()
 
 
 def encode_alaw(samples: Int16) -> bytes:
     """One G.711 A-law byte a sample."""
-    return _alaw_table()[samples.view(np.uint16)].tobytes()
+    return _alaw_table()[samples.astype(np.uint16)].tobytes()
 
 
 def _every_sample() -> NDArray[np.int32]:
-    """All 16-bit values, at the index their bit pattern has when read unsigned."""
-    return np.arange(65536, dtype=np.uint16).view(np.int16).astype(np.int32)
+    """All 16-bit values, each at the index it has modulo 65,536."""
+    return np.arange(65536).astype(np.int16).astype(np.int32)
 
 
 @functools.cache
@@ -70,7 +70,7 @@ def _mulaw_table() -> NDArray[np.uint8]:
     """G.711 table 2a in 16-bit scale: bias 33 * 4, clipped at 8159 * 4, all bits inverted."""
     values = _every_sample()
     biased = np.minimum(np.abs(values), 32635) + 132
-    exponent = np.floor(np.log2(biased)).astype(np.int32) - 7
+    exponent = np.frexp(biased)[1] - 8
     mantissa = (biased >> (exponent + 3)) & 0x0F
     sign = np.where(values < 0, 0x80, 0)
     table: NDArray[np.uint8] = (~(sign | exponent << 4 | mantissa) & 0xFF).astype(np.uint8)
@@ -82,7 +82,7 @@ def _alaw_table() -> NDArray[np.uint8]:
     """G.711 table 1a in 16-bit scale (13 bits used), every second bit inverted."""
     values = _every_sample()
     steps = np.where(values < 0, ~values, values) >> 4
-    exponent = np.maximum(np.floor(np.log2(np.maximum(steps, 1))).astype(np.int32) - 3, 0)
+    exponent = np.maximum(np.frexp(steps)[1] - 4, 0)
     mantissa = (steps >> np.maximum(exponent - 1, 0)) & 0x0F
     sign = np.where(values < 0, 0, 0x80)
     table: NDArray[np.uint8] = ((sign | exponent << 4 | mantissa) ^ 0x55).astype(np.uint8)
