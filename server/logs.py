@@ -31,7 +31,7 @@ _NAMES = r"token|resume_token|access_token|api[_\-]?keys?|password|secret"
 
 _SECRETS = (
     # ?token=…, &token=…, also where the URL was escaped again
-    (re.compile(rf"(?i)\b({_NAMES})(=|%3D)[^\s&#;'\"]+"), rf"\1\2{MASK}"),
+    (re.compile(rf"(?i)(\b|%3F|%26)({_NAMES})(=|%3D)[^\s&#;'\"]+"), rf"\1\2\3{MASK}"),
     # as a member of JSON, or of a dict that was printed
     (re.compile(rf"(?i)([\"'](?:{_NAMES})[\"']\s*:\s*[\"'])[^\"']+"), rf"\1{MASK}"),
     # the subprotocol token.…
@@ -46,11 +46,13 @@ _SECRETS = (
     (re.compile(r"\bcst_[\w\-]{20,}"), f"cst_{MASK}"),
 )
 
+_SECRET_CHARS_MIN = 6
+
 _SECRET_FIELDS = frozenset(
     {"authorization", "token", "resume_token", "key", "api_key", "api_keys", "password", "secret"}
 )
 
-_QUIET = ("websockets", "asyncio", "uvicorn.access.debug")
+_QUIET = ("websockets", "asyncio")
 """Libraries that tell every frame they see at ``debug``, texts included: never below info."""
 
 
@@ -101,8 +103,14 @@ def _shared(secrets: Sequence[str]) -> list[Processor]:
         structlog.processors.StackInfoRenderer(),
         structlog.processors.format_exc_info,
         structlog.processors.UnicodeDecoder(),
-        functools.partial(_scrub, tuple(sorted(filter(None, secrets), key=len, reverse=True))),
+        functools.partial(_scrub, _worth_hiding(secrets)),
     ]
+
+
+def _worth_hiding(secrets: Sequence[str]) -> tuple[str, ...]:
+    """The longest first, since one may contain another; a very short one would blot out words."""
+    long_enough = {secret for secret in secrets if len(secret) >= _SECRET_CHARS_MIN}
+    return tuple(sorted(long_enough, key=len, reverse=True))
 
 
 def _rendering(*, as_json: bool, colors: bool) -> list[Processor]:

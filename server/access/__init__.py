@@ -101,17 +101,25 @@ class Access:
         return self._tokens.mint(identity, ttl_s, origin, voices, max_characters)
 
     def spend(self, identity: Identity, session_id: str) -> None:
-        """A session (or request) begins or resumes with this identity; nothing to do for a key.
+        """A session begins or resumes with this identity; nothing to do for a key.
 
         Raises Unauthorized where the token has opened another session, or expired since.
         """
         if identity.token_id is not None:
             self._tokens.spend(identity.token_id, session_id)
 
-    def release(self, identity: Identity, session_id: str) -> None:
-        """That session is over and will not be resumed."""
+    def use_up(self, identity: Identity) -> None:
+        """A request that nothing can resume is made with this identity: no other may follow.
+
+        Raises Unauthorized where the token has been used, or expired since.
+        """
         if identity.token_id is not None:
-            self._tokens.release(identity.token_id, session_id)
+            self._tokens.use_up(identity.token_id)
+
+    def release(self, identity: Identity, session_id: str) -> None:
+        """That session is over and will not be resumed: all tokens spent on it are forgotten."""
+        del identity
+        self._tokens.release(session_id)
         self.opens.forget(session_id)
 
     def check_origin(self, origin: str | None, host: str) -> None:

@@ -24,7 +24,7 @@ from dataclasses import dataclass
 from streaming.errors import ForbiddenOrigin
 
 _ORIGIN = re.compile(
-    r"(?P<scheme>[a-z][a-z0-9+.\-]*)://(?P<host>\[[0-9a-f:.]+\]|[a-z0-9._\-]{0,253})(?::(?P<port>\d{1,5}))?"
+    r"(?P<scheme>[a-z][a-z0-9+.\-]*)://(?P<host>\[[0-9a-f:.]+\]|[a-z0-9._\-]{0,253})(?::(?P<port>[0-9]{1,5}))?"
 )
 _DEFAULT_PORTS = {"http": 80, "https": 443}
 _PORT_MAX = 65_535

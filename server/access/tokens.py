@@ -1,7 +1,8 @@
 """Tokens: what a page holds in place of a key. Short-lived, for one session, kept as hashes alone.
 
-A token is minted, then *spent* by the session (or the HTTP request) that it opens: that one may
-present it again, to resume, and nobody else may. When the session is over it is *released*.
+A token is minted, then *spent* by the session that it opens: that one may present it again, to
+resume, and nobody else may. When the session is over, what it spent is *released*. A request that
+nothing resumes *uses up* its token at once.
 
 Knows: tokens and their bounds. Does not know: keys, headers, sessions.
 """
@@ -11,7 +12,7 @@ from __future__ import annotations
 import hashlib
 import secrets
 from collections.abc import Collection
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
 from server.access.identity import Identity
 from server.access.origins import parse
@@ -21,6 +22,7 @@ from streaming.errors import InvalidValue, NotAllowed, RateLimited, Unauthorized
 PREFIX = "cst_"
 """What every token begins with, so that logs and secret scanners can know one when they see it."""
 
+_USED = "The token has been used: each opens one session. Get a new one."
 _RANDOM_BYTES = 32
 _VOICES_MAX = 1_000
 _VOICE_CHARS_MAX = 128
@@ -31,7 +33,7 @@ class _Token:
     identity: Identity
     origin: str | None
     expires_s: float
-    holder: str | None = field(default=None)
+    holder: str | None = None
     """What it was spent on; None while it is unspent."""
 
 
@@ -44,6 +46,7 @@ class Tokens:
         self._clock = clock
         self._unspent: dict[str, _Token] = {}
         self._spent: dict[str, _Token] = {}
+        self._held: dict[str, set[str]] = {}
 
     def __len__(self) -> int:
         return len(self._unspent) + len(self._spent)
@@ -87,7 +90,7 @@ class Tokens:
         if known is None:
             return None
         if known.holder is not None and not resuming:
-            raise Unauthorized("The token has been used: each opens one session. Get a new one.")
+            raise Unauthorized(_USED)
         if known.holder is None and self._expired(known):
             del self._unspent[token_id]
             raise Unauthorized("The token has expired. Get a new one.")
@@ -99,20 +102,27 @@ class Tokens:
         """The token now belongs to ``holder``. Raises Unauthorized where it is another's."""
         if spent := self._spent.get(token_id):
             if spent.holder != holder:
-                raise Unauthorized(
-                    "The token has been used: each opens one session. Get a new one."
-                )
+                raise Unauthorized(_USED)
             return
+        self._spent[token_id] = replace(self._take(token_id), holder=holder)
+        self._held.setdefault(holder, set()).add(token_id)
+
+    def use_up(self, token_id: str) -> None:
+        """The token served its one purpose. Raises Unauthorized where it already had."""
+        if token_id in self._spent:
+            raise Unauthorized(_USED)
+        self._take(token_id)
+
+    def release(self, holder: str) -> None:
+        """``holder`` is over: what it spent is of no use to anybody any more."""
+        for token_id in self._held.pop(holder, ()):
+            del self._spent[token_id]
+
+    def _take(self, token_id: str) -> _Token:
         unspent = self._unspent.pop(token_id, None)
         if unspent is None or self._expired(unspent):
-            raise Unauthorized("The token has expired. Get a new one.")
-        self._spent[token_id] = replace(unspent, holder=holder)
-
-    def release(self, token_id: str, holder: str) -> None:
-        """``holder`` is over: the token is of no use to anybody any more."""
-        spent = self._spent.get(token_id)
-        if spent is not None and spent.holder == holder:
-            del self._spent[token_id]
+            raise Unauthorized("The token has expired or been used. Get a new one.")
+        return unspent
 
     def _check(
         self, ttl_s: int, voices: Collection[str] | None, max_characters: int | None

@@ -138,6 +138,9 @@ def contradiction(settings: Settings) -> Contradiction | None:
     if engine.precision != "fp32":
         allowed = f"fp32, the only one in which {voice} computes"
         return Contradiction("engine.precision", allowed, "engine.runner")
+    if engine.model is not None:
+        allowed = f"nothing: leave it out, since {voice} takes no model"
+        return Contradiction("engine.model", allowed, "engine.runner")
     values = flat(settings)
     for less, more, at_fault in _ORDERED:
         if values[less] > values[more]:

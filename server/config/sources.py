@@ -13,9 +13,9 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NoReturn
 
-from server import __version__
 from server.config.keys import KEYS, SECTIONS, ConfigError, nearest
 from server.config.values import Given
+from server.version import VERSION
 
 DEFAULT_FILE = Path(__file__).resolve().parents[2] / "configs" / "embedded.toml"
 
@@ -190,7 +190,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--config", type=Path, metavar="PATH", help="TOML file of settings")
     for flag, (_, meaning) in FLAGS.items():
         parser.add_argument(flag, metavar="VALUE", help=meaning)
-    parser.add_argument("--version", action="version", version=f"cosystream {__version__}")
+    parser.add_argument("--version", action="version", version=f"cosystream {VERSION}")
     return parser
 
 

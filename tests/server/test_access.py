@@ -141,8 +141,17 @@ class TestTokens:
         with pytest.raises(Unauthorized):
             who(access, token=token, resuming=True)
 
+    def test_a_request_uses_it_up(self, access):
+        token = minted(access)
+        identity = who(access, token=token)
+        access.use_up(identity)
+        for again in (lambda: access.use_up(identity), lambda: who(access, token=token)):
+            with pytest.raises(Unauthorized):
+                again()
+
     def test_a_key_is_never_spent(self, access):
         identity = who(access, "Bearer k-shop")
+        access.use_up(identity)
         for session in ("s-1", "s-2"):
             access.spend(identity, session)
         access.release(identity, "s-1")

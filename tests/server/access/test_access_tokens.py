@@ -113,11 +113,34 @@ class TestUse:
         token, _ = tokens.mint(SHOP, 60)
         token_id = found(tokens, token).token_id
         tokens.spend(token_id, "s-1")
-        tokens.release(token_id, "s-2")
+        tokens.release("s-2")
         assert found(tokens, token, resuming=True)
-        tokens.release(token_id, "s-1")
+        tokens.release("s-1")
         assert tokens.find(token, None, resuming=True) is None
         assert len(tokens) == 0
+
+    def test_a_session_resumed_with_newer_ones_takes_all_along(self, tokens):
+        for _ in range(3):
+            token, _ = tokens.mint(SHOP, 60)
+            tokens.spend(found(tokens, token).token_id, "s-1")
+        tokens.release("s-1")
+        assert len(tokens) == 0
+
+    def test_a_request_that_nothing_resumes_uses_it_up(self, tokens):
+        token, _ = tokens.mint(SHOP, 60)
+        token_id = found(tokens, token).token_id
+        tokens.use_up(token_id)
+        assert tokens.find(token, None) is None
+        assert len(tokens) == 0
+        with pytest.raises(Unauthorized):
+            tokens.use_up(token_id)
+
+    def test_what_opened_a_session_cannot_be_used_up(self, tokens):
+        token, _ = tokens.mint(SHOP, 60)
+        token_id = found(tokens, token).token_id
+        tokens.spend(token_id, "s-1")
+        with pytest.raises(Unauthorized, match="has been used"):
+            tokens.use_up(token_id)
 
     def test_it_expires(self, tokens, clock):
         token, _ = tokens.mint(SHOP, 60)
