@@ -1,0 +1,4 @@
+/** cosystream in the browser. Importing this does nothing, on a server neither. */
+export { CosystreamError } from "./errors.js";
+export { Speaker } from "./speaker.js";
+export { Utterance } from "./utterance.js";

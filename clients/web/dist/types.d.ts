@@ -1,0 +1,124 @@
+/** What a page gives the client and what it gets: options, events, results. */
+import type { DecoderPath } from "./decode/decoder.js";
+import type { CosystreamError } from "./errors.js";
+import type { ConnectionState } from "./session.js";
+import type { Segment, Spoken, Word } from "./timeline.js";
+import type { Utterance } from "./utterance.js";
+/** What is said to the server when the context is opened; docs/protocol.md section 3 explains each. */
+export interface SpeakOptions {
+    voice?: string | undefined;
+    language?: string | undefined;
+    speed?: number | undefined;
+    seed?: number | undefined;
+    instruct?: string | undefined;
+    /** After what is being spoken (`queue`), instead of it (`interrupt`), or of what waits (`replace`). */
+    when?: "queue" | "interrupt" | "replace" | undefined;
+    textMode?: "auto" | "sentence" | "manual" | undefined;
+    /** Speak text that has waited so long, even in mid-sentence. */
+    maxDelayMs?: number | undefined;
+    priority?: number | undefined;
+}
+export type UtteranceState = "waiting" | "speaking" | "done" | "cancelled" | "failed";
+export interface Result {
+    reason: "completed" | "cancelled";
+    audioMs: number;
+    playedMs: number;
+    textSpoken: string;
+    textRemaining: string;
+    /** From the text that completed the first segment to its first packet, measured here. */
+    firstPacketMs: number | undefined;
+    /** The same to the first audible sample, at the loudspeaker. */
+    ttfaMs: number | undefined;
+    underruns: number;
+    /** The server's own measure. */
+    server: {
+        firstPacketMs: number | null;
+        ttfaMs: number | null;
+        rtf: number | null;
+    } | undefined;
+}
+export interface SpeakerOptions extends SpeakOptions {
+    /** The server, for example `https://tts.example.com/`; without one, the place of the page. */
+    url?: string | URL;
+    /** A token from `POST /v1/tokens`; or ask for one before each session with `getToken`. */
+    token?: string;
+    getToken?: () => string | Promise<string>;
+    /** Opus bits a second. */
+    bitrate?: number;
+    /** Comes back in the server's `done` and logs. */
+    metadata?: Record<string, unknown>;
+    /** Bounds of the jitter buffer, in ms. */
+    jitterMs?: [min: number, max: number];
+    /** Where the package's `audio/worklet.js` and `opus-decoder.wasm` are, if not beside it. */
+    workletUrl?: string | URL;
+    wasmUrl?: string | URL;
+}
+export interface Stats {
+    /** Of the latest utterance, in ms. */
+    firstPacketMs: number | undefined;
+    ttfaMs: number | undefined;
+    /** Of all utterances: sound that came too late, and silence because text was not there yet. */
+    underruns: number;
+    pauses: number;
+    /** What the jitter buffer now keeps in hand. */
+    bufferMs: number;
+    packets: number;
+    bytes: number;
+    /** Connections that were lost and made again, and messages that came twice and were dropped. */
+    reconnects: number;
+    duplicates: number;
+}
+export interface SpeakerEvents {
+    state: ConnectionState;
+    /** True: there is sound, and the browser wants a click before it is heard. */
+    blocked: boolean;
+    /** Which decoder is in use, and why no better one. */
+    decoder: {
+        path: DecoderPath;
+        why: string;
+    };
+    /** How the sound gets out: an AudioWorklet, or scheduled buffers where there is none. */
+    backend: {
+        kind: "worklet" | "buffer";
+        why: string;
+    };
+    /** The first sample of an utterance is being heard. */
+    start: {
+        utterance: Utterance;
+    };
+    segment: {
+        utterance: Utterance;
+        segment: Segment;
+    };
+    words: {
+        utterance: Utterance;
+        items: Word[];
+        source: "align" | "estimate";
+    };
+    /** Loudness 0 to 1 of what has been decoded; `startMs` is its place in the utterance. */
+    levels: {
+        utterance: Utterance;
+        startMs: number;
+        stepMs: number;
+        values: number[];
+    };
+    /** What is being heard, some 50 times a second. */
+    progress: {
+        utterance: Utterance;
+        playedMs: number;
+    } & Spoken;
+    stats: Stats;
+    warning: {
+        code: string;
+        message: string;
+        utterance: Utterance | undefined;
+    };
+    error: {
+        error: CosystreamError;
+        utterance: Utterance | undefined;
+    };
+    done: {
+        utterance: Utterance;
+        result: Result;
+    };
+}

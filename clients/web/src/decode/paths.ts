@@ -1,0 +1,75 @@
+/**
+ * Which decoder to use: the best that works here. One that failed is not tried again on this page.
+ */
+
+import { CosystreamError, reason } from "../errors.js";
+import type { Decoder, DecoderPath, DecoderSink } from "./decoder.js";
+import { pcmDecoder } from "./pcm.js";
+import { loadWasm, wasmDecoder } from "./wasm.js";
+import { webCodecsDecoder, webCodecsSupported } from "./webcodecs.js";
+
+export class DecoderPaths {
+  /** The path in use; none before the first connection. */
+  current: DecoderPath | undefined;
+  readonly #failed = new Map<DecoderPath, string>();
+
+  constructor(
+    private readonly wasmUrl: string | URL,
+    private readonly changed: (path: DecoderPath, why: string) => void,
+  ) {}
+
+  /** Choose, before the server is told which codec to send. */
+  async choose(): Promise<DecoderPath> {
+    if (!this.#failed.has("webcodecs") && !(await webCodecsSupported())) {
+      this.#failed.set("webcodecs", "this browser (or this insecure page) has no AudioDecoder for Opus");
+    }
+    if (this.#failed.has("webcodecs") && !this.#failed.has("wasm")) {
+      try {
+        await loadWasm(this.wasmUrl);
+      } catch (error) {
+        this.#failed.set("wasm", reason(error));
+      }
+    }
+    return this.#settle();
+  }
+
+  /** A decoder failed: the next path, or nothing where Opus cannot be decoded here at all. */
+  failed(path: DecoderPath, error: unknown): void {
+    // A browser takes a decoder away that a hidden page has not used for long: another one will do.
+    if (error instanceof DOMException && error.name === "QuotaExceededError") return;
+    if (!this.#failed.has(path)) this.#failed.set(path, reason(error));
+    this.#settle();
+  }
+
+  /** A new decoder for Opus; tries what is left until one opens. Throws `no_decoder`. */
+  async opus(sink: DecoderSink): Promise<{ path: DecoderPath; decoder: Decoder }> {
+    for (const path of ["webcodecs", "wasm"] as const) {
+      if (this.#failed.has(path)) continue;
+      try {
+        const decoder = path === "webcodecs" ? webCodecsDecoder(sink) : await wasmDecoder(this.wasmUrl, sink);
+        this.#settle();
+        return { path, decoder };
+      } catch (error) {
+        this.failed(path, error);
+      }
+    }
+    throw new CosystreamError("no_decoder", `Opus cannot be decoded here: ${this.#why()}`, { retryable: true });
+  }
+
+  pcm(sink: DecoderSink): { path: DecoderPath; decoder: Decoder } {
+    return { path: "pcm", decoder: pcmDecoder(sink) };
+  }
+
+  #settle(): DecoderPath {
+    const path = !this.#failed.has("webcodecs") ? "webcodecs" : !this.#failed.has("wasm") ? "wasm" : "pcm";
+    if (path !== this.current) {
+      this.current = path;
+      this.changed(path, this.#why());
+    }
+    return path;
+  }
+
+  #why(): string {
+    return [...this.#failed].map(([path, why]) => `${path}: ${why}`).join("; ");
+  }
+}

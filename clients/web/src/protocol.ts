@@ -1,0 +1,157 @@
+/**
+ * The messages of `cosystream.v1` and the header before each packet, as docs/protocol.md has them.
+ *
+ * Knows: shapes and numbers. Does not know: sockets, sound.
+ */
+
+import { CosystreamError } from "./errors.js";
+
+export const SUBPROTOCOL = "cosystream.v1";
+
+/** `pts` counts samples at this rate, whatever the codec. */
+export const PTS_RATE = 48_000;
+
+export const HEADER_BYTES = 16;
+
+const AUDIO_KIND = 0x11;
+
+export interface AudioHeader {
+  first: boolean;
+  last: boolean;
+  /** Audio before this packet is missing. */
+  discontinuity: boolean;
+  silence: boolean;
+  /** Sent again by a resume. */
+  resent: boolean;
+  sid: number;
+  seq: number;
+  /** Of the packet's first sample, in samples at 48 kHz from the context's beginning. */
+  pts: number;
+}
+
+/** Throws `bad_message` where it is not an audio message of this version. */
+export function parseAudio(message: ArrayBuffer): { header: AudioHeader; packet: Uint8Array } {
+  const view = new DataView(message);
+  if (view.byteLength <= HEADER_BYTES || view.getUint8(0) !== AUDIO_KIND) {
+    throw new CosystreamError("bad_message", `a binary message of ${view.byteLength} bytes is not audio`);
+  }
+  const flags = view.getUint8(1);
+  const header = {
+    first: (flags & 1) !== 0,
+    last: (flags & 2) !== 0,
+    discontinuity: (flags & 4) !== 0,
+    silence: (flags & 8) !== 0,
+    resent: (flags & 16) !== 0,
+    sid: view.getUint16(2),
+    seq: view.getUint32(4),
+    pts: Number(view.getBigUint64(8)),
+  };
+  return { header, packet: new Uint8Array(message, HEADER_BYTES) };
+}
+
+export interface AudioSettings {
+  codec: "opus" | "pcm_s16le";
+  rate: number;
+  frame_ms: number;
+  bitrate: number;
+  framing: string;
+  pre_skip: number;
+}
+
+export interface ReadyMessage {
+  type: "ready";
+  session: string;
+  resume_token: string;
+  resumed: boolean;
+  protocol: number;
+  server: string;
+  engine: string;
+  default_voice: string;
+  audio: AudioSettings;
+  limits: Record<string, number>;
+  /** After a resume: what the server still has. */
+  contexts?: { ctx: string; sid: number; state: string; text_seq: number }[];
+}
+
+export interface SegmentMessage {
+  type: "segment";
+  ctx: string;
+  index: number;
+  text: string;
+  char_start: number;
+  char_end: number;
+  pts_ms: number;
+}
+
+export interface WordItem {
+  text: string;
+  char_start: number;
+  char_end: number;
+  start_ms: number;
+  end_ms: number;
+}
+
+export interface DoneMessage {
+  type: "done";
+  ctx: string;
+  reason: string;
+  audio_ms: number;
+  /** At 24 kHz. */
+  samples: number;
+  first_packet_ms: number | null;
+  first_delta_to_packet_ms: number | null;
+  ttfa_ms: number | null;
+  rtf: number | null;
+  metadata?: Record<string, unknown>;
+}
+
+export interface CancelledMessage {
+  type: "cancelled";
+  ctx: string;
+  audio_sent_ms: number;
+  played_ms: number;
+  text_spoken: string;
+  text_remaining: string;
+  source: "client" | "clock";
+}
+
+export interface ErrorMessage {
+  type: "error";
+  code: string;
+  message: string;
+  status: number;
+  retryable: boolean;
+  retry_after_ms: number | null;
+  ctx?: string;
+  fatal: boolean;
+}
+
+export type ContextMessage =
+  | { type: "opened"; ctx: string; sid: number; voice: string }
+  | { type: "queued"; ctx: string; position: number }
+  | SegmentMessage
+  | { type: "words"; ctx: string; items: WordItem[]; source: "align" | "estimate" }
+  | { type: "flushed"; ctx: string; id: string; pts_ms: number }
+  | CancelledMessage
+  | DoneMessage;
+
+export type ServerMessage =
+  | ReadyMessage
+  | ContextMessage
+  | ErrorMessage
+  | { type: "warning"; code: string; message: string; ctx?: string }
+  | { type: "going_away"; deadline_ms: number }
+  | { type: "pong"; id?: string };
+
+export type ClientMessage = { type: string } & Record<string, unknown>;
+
+/** Where the WebSocket is, from the server's own address (or the page's, without one). */
+export function streamUrl(url: string | URL | undefined, base: string | undefined): string {
+  const stream = new URL(url ?? "./", base);
+  if (!stream.pathname.endsWith("/v1/stream")) {
+    stream.pathname = `${stream.pathname.replace(/\/[^/]*$/, "")}/v1/stream`;
+  }
+  stream.protocol = stream.protocol.replace(/^http/, "ws");
+  stream.hash = "";
+  return stream.href;
+}

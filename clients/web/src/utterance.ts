@@ -1,0 +1,364 @@
+/**
+ * One context: its text going out, its audio coming in, and what has been heard of it.
+ *
+ * Cancelling raises the generation; whatever is decoded or awaited for an older one is dropped.
+ */
+
+import type { Output } from "./audio/output.js";
+import { LevelMeter, STEP_MS } from "./audio/levels.js";
+import { TrackDecoder, type TrackSink } from "./decode/track.js";
+import { CosystreamError } from "./errors.js";
+import {
+  type AudioHeader,
+  type CancelledMessage,
+  type ClientMessage,
+  type ContextMessage,
+  type DoneMessage,
+  type ErrorMessage,
+  PTS_RATE,
+} from "./protocol.js";
+import { Script } from "./script.js";
+import { asError } from "./session.js";
+import { type Segment, type Spoken, Timeline, type Word } from "./timeline.js";
+import type { Result, SpeakOptions, UtteranceState } from "./types.js";
+
+/** What an utterance is given by the speaker it belongs to. */
+export interface Host {
+  readonly output: Output;
+  send(message: ClientMessage): boolean;
+  decoder(sink: TrackSink): TrackDecoder;
+  segment(utterance: Utterance, segment: Segment): void;
+  words(utterance: Utterance, items: Word[], source: "align" | "estimate"): void;
+  levels(utterance: Utterance, startMs: number, values: number[]): void;
+  measured(utterance: Utterance): void;
+  /** Opus cannot be decoded here any more: a session with PCM is needed. */
+  undecodable(utterance: Utterance, error: CosystreamError): void;
+  error(utterance: Utterance, error: CosystreamError): void;
+  finished(utterance: Utterance): void;
+}
+
+const AUDIBLE = 0.003;
+const MAX_RESTARTS = 2;
+const CANCEL_WAIT_MS = 2000;
+
+let tracks = 0;
+
+export class Utterance {
+  /** Resolves when the last sample has been heard, or it was cancelled; rejects where it failed. */
+  readonly done: Promise<Result>;
+  readonly timeline: Timeline;
+  readonly track = ++tracks;
+  readonly #script: Script;
+  readonly #levels = new LevelMeter();
+  #state: UtteranceState = "waiting";
+  #generation = 0;
+  #decoder: TrackDecoder | undefined;
+  #resolve!: (result: Result) => void;
+  #reject!: (error: CosystreamError) => void;
+  #opened = false;
+  #restarts = 0;
+  #playing = false;
+  /** End of the samples handed to the output, at 48 kHz: what lies before is not taken twice. */
+  #end = 0;
+  /** Where the context that is now at work has got to (less than `#end` after a restart). */
+  #received = 0;
+  #heard = 0;
+  #firstPacketAt: number | undefined;
+  /** When the text of the first segment was complete. */
+  #askedAt = 0;
+  #audible: number | undefined;
+  #doneMessage: DoneMessage | undefined;
+  #failure: CosystreamError | undefined;
+  #settled = false;
+  firstPacketMs: number | undefined;
+  ttfaMs: number | undefined;
+  underruns = 0;
+  /** Silences because the text was not written yet. */
+  pauses = 0;
+
+  constructor(
+    readonly id: string,
+    readonly options: SpeakOptions,
+    private readonly host: Host,
+  ) {
+    this.#script = new Script(id);
+    this.timeline = new Timeline(this.#script.text);
+    this.done = new Promise((resolve, reject) => {
+      this.#resolve = resolve;
+      this.#reject = reject;
+    });
+    // Who listens to `error` need not await `done` as well.
+    this.done.catch(() => undefined);
+  }
+
+  get state(): UtteranceState {
+    return this.#state;
+  }
+
+  /** Neither done nor cancelled nor failed. */
+  get active(): boolean {
+    return this.#state === "waiting" || this.#state === "speaking";
+  }
+
+  get opened(): boolean {
+    return this.#opened;
+  }
+
+  /** All text that has been written to it. */
+  get text(): string {
+    return this.#script.text.text;
+  }
+
+  get playedMs(): number {
+    return Math.floor((this.#position() / PTS_RATE) * 1000);
+  }
+
+  /** What is being heard now. */
+  get spoken(): Spoken {
+    return this.timeline.at(this.#position());
+  }
+
+  /** Append text, of any length; a no-op once it has ended. */
+  write(delta: string): void {
+    if (this.active && this.#script.endedAt === undefined) this.#send(this.#script.append(delta, performance.now()));
+  }
+
+  /** Speak what has been written, without waiting for a sentence to finish. */
+  flush(): void {
+    if (this.active && this.#script.endedAt === undefined) this.#send(this.#script.flush(performance.now()));
+  }
+
+  /** No more text. */
+  end(): void {
+    if (this.active) this.#send(this.#script.end(performance.now()));
+  }
+
+  /** Silent at once. */
+  cancel(): void {
+    if (!this.active) return;
+    const played = this.playedMs;
+    this.#stop("cancelled");
+    if (this.host.send({ type: "cancel", ctx: this.id, played_ms: played })) {
+      setTimeout(() => this.#settleCancelled(undefined), CANCEL_WAIT_MS);
+    } else this.#settleCancelled(undefined);
+  }
+
+  /** The server has it (again), with the text up to `seq`. */
+  resumed(seq: number): void {
+    if (this.active && this.#doneMessage === undefined) this.#send(this.#script.replay(seq));
+  }
+
+  /** Tell the server all of it: for the first time, or since it knows nothing of it any more. */
+  begin(): void {
+    if (!this.active || this.#doneMessage !== undefined) return;
+    this.#opened = false;
+    this.#received = 0;
+    this.#generation += 1;
+    this.#decoder?.close();
+    this.#decoder = undefined;
+    this.#send([this.#open(), ...this.#script.replay(0)]);
+  }
+
+  /** A message about this context. */
+  receive(message: ContextMessage): void {
+    if (message.type === "opened") this.#opened = true;
+    else if (message.type === "flushed") this.#script.flushed(message.id);
+    else if (message.type === "cancelled") this.#cancelled(message);
+    else if (!this.active) return;
+    else if (message.type === "segment") this.host.segment(this, this.timeline.addSegment(message));
+    else if (message.type === "words") this.host.words(this, this.timeline.addWords(message.items), message.source);
+    else if (message.type === "done") void this.#complete(message);
+  }
+
+  /** A packet of this context. */
+  audio(header: AudioHeader, packet: Uint8Array): void {
+    if (!this.active) return;
+    if (this.#firstPacketAt === undefined) this.#first();
+    this.#received = header.pts;
+    this.#decoder ??= this.host.decoder(this.#sink());
+    this.#decoder.push(packet, header.pts, header.discontinuity);
+  }
+
+  /** The server's word that something about it went wrong. */
+  failed(message: ErrorMessage): void {
+    if (message.code === "text_gap") return this.#send(this.#script.replay(0));
+    // `end` is said again after a resume, in case it was lost.
+    if (message.code === "context_ended" && this.#script.endedAt !== undefined) return;
+    if (message.code === "engine_restarted" && this.active && this.#restarts < MAX_RESTARTS) {
+      this.#restarts += 1;
+      return this.begin();
+    }
+    const error = asError(message);
+    this.host.error(this, error);
+    if (message.fatal || !this.#opened) void this.#fail(error);
+  }
+
+  /** There is no server to finish it: what has come is heard, then `done` rejects. */
+  lost(error: CosystreamError): void {
+    if (this.#state === "cancelled") return this.#settleCancelled(undefined);
+    // All of it is here already.
+    if (this.#doneMessage === undefined) void this.#fail(error);
+  }
+
+  // --- what the output says -----------------------------------------------------------------
+
+  started(time: number): void {
+    if (!this.active) return;
+    this.#state = "speaking";
+    this.#playing = true;
+    const audible = time + (this.#audible ?? 0) / PTS_RATE;
+    this.ttfaMs = this.host.output.heardAt(audible) - this.#askedAt;
+    this.host.measured(this);
+  }
+
+  /** Sound ran out at `position` and came back after `gapMs`. True where it came too late. */
+  ranDry(position: number, gapMs: number): boolean {
+    const endedAt = this.#script.endedAt ?? Infinity;
+    const atSegment = this.timeline.segments.some(
+      ({ startMs }) => Math.abs(startMs - (position / PTS_RATE) * 1000) < STEP_MS,
+    );
+    const unwritten = atSegment && endedAt > performance.now() - gapMs;
+    if (unwritten) this.pauses += 1;
+    else this.underruns += 1;
+    return !unwritten;
+  }
+
+  drained(): void {
+    this.#heard = this.#end;
+    if (this.#failure !== undefined) this.#finish("failed", () => this.#reject(this.#failure as CosystreamError));
+    else this.#finish("done", () => this.#resolve(this.#result("completed", undefined)));
+  }
+
+  /** What to report as heard, for the server's pacing, in ms; nothing before there is audio. */
+  get reportMs(): number | undefined {
+    if (!this.active || this.#firstPacketAt === undefined || this.#doneMessage !== undefined) return undefined;
+    // Begun anew, it is to hurry through what has been heard before.
+    const position = this.#received < this.#end - PTS_RATE ? this.#received : this.#position();
+    return Math.floor((position / PTS_RATE) * 1000);
+  }
+
+  // --- inside -------------------------------------------------------------------------------
+
+  #send(messages: ClientMessage[]): void {
+    for (const message of messages) this.host.send(message);
+  }
+
+  #open(): ClientMessage {
+    const { voice, language, speed, seed, instruct, when, textMode, maxDelayMs, priority } = this.options;
+    const named = { voice, language, speed, seed, instruct, when, priority, text_mode: textMode, max_delay_ms: maxDelayMs };
+    const given = Object.entries(named).filter(([, value]) => value !== undefined);
+    return { type: "open", ctx: this.id, timestamps: true, ...Object.fromEntries(given) };
+  }
+
+  #first(): void {
+    this.#firstPacketAt = performance.now();
+    this.#askedAt = this.#asked() ?? this.#firstPacketAt;
+    this.firstPacketMs = this.#firstPacketAt - this.#askedAt;
+    this.host.output.open(this.track);
+    this.host.measured(this);
+  }
+
+  #asked(): number | undefined {
+    const first = this.timeline.segments[0];
+    const end = first === undefined ? 1 : Array.from(this.text.slice(0, first.charEnd)).length;
+    return this.#script.completedAt(end);
+  }
+
+  #sink(): TrackSink {
+    const generation = this.#generation;
+    return {
+      samples: (position, samples) => generation === this.#generation && this.#decoded(position, samples),
+      failed: (error) => generation === this.#generation && this.host.undecodable(this, error),
+    };
+  }
+
+  #decoded(position: number, samples: Float32Array): void {
+    const known = Math.max(0, this.#end - position);
+    if (known >= samples.length) return;
+    const fresh = samples.subarray(known);
+    this.#listen(position + known, fresh);
+    this.#end = position + samples.length;
+    this.host.output.push(this.track, position + known, fresh);
+  }
+
+  #listen(position: number, samples: Float32Array): void {
+    if (this.#audible === undefined) {
+      const index = samples.findIndex((sample) => Math.abs(sample) > AUDIBLE);
+      if (index >= 0) this.#audible = position + index;
+    }
+    const { startMs } = this.#levels;
+    const values = this.#levels.push(samples);
+    if (values.length > 0) this.host.levels(this, startMs, values);
+  }
+
+  async #complete(message: DoneMessage): Promise<void> {
+    this.#doneMessage = message;
+    const generation = this.#generation;
+    await this.#decoder?.drain();
+    if (generation !== this.#generation) return;
+    this.#decoder?.close();
+    if (this.#firstPacketAt === undefined) return this.drained();
+    this.#end = Math.min(this.#end, message.samples * 2);
+    this.host.output.end(this.track, this.#end);
+  }
+
+  async #fail(error: CosystreamError): Promise<void> {
+    if (!this.active || this.#failure !== undefined) return;
+    this.#failure = error;
+    const generation = this.#generation;
+    await this.#decoder?.drain();
+    if (generation !== this.#generation) return;
+    this.#decoder?.close();
+    if (this.#firstPacketAt === undefined) return this.drained();
+    this.host.output.end(this.track, this.#end);
+  }
+
+  #stop(state: "cancelled"): void {
+    this.#heard = this.#position();
+    this.#generation += 1;
+    this.#state = state;
+    this.#decoder?.close();
+    this.#decoder = undefined;
+    this.host.output.drop(this.track);
+  }
+
+  #cancelled(message: CancelledMessage): void {
+    // Of another's making: a context that interrupts, or the server's own.
+    if (this.active) this.#stop("cancelled");
+    this.#settleCancelled(message);
+  }
+
+  #settleCancelled(message: CancelledMessage | undefined): void {
+    if (this.#settled) return;
+    this.#finish("cancelled", () => this.#resolve(this.#result("cancelled", message)));
+  }
+
+  #finish(state: UtteranceState, settle: () => void): void {
+    if (this.#settled) return;
+    this.#settled = true;
+    this.#state = state;
+    this.#generation += 1;
+    settle();
+    this.host.finished(this);
+  }
+
+  #position(): number {
+    return this.active && this.#playing ? this.host.output.heard(this.track) : this.#heard;
+  }
+
+  #result(reason: Result["reason"], cancelled: CancelledMessage | undefined): Result {
+    const heard = reason === "completed" ? this.text.length : this.spoken.charIndex;
+    const done = this.#doneMessage;
+    return {
+      reason,
+      audioMs: (this.#end / PTS_RATE) * 1000,
+      playedMs: this.playedMs,
+      textSpoken: cancelled?.text_spoken ?? this.text.slice(0, heard),
+      textRemaining: cancelled?.text_remaining ?? this.text.slice(heard),
+      firstPacketMs: this.firstPacketMs,
+      ttfaMs: this.ttfaMs,
+      underruns: this.underruns,
+      server: done && { firstPacketMs: done.first_packet_ms, ttfaMs: done.ttfa_ms, rtf: done.rtf },
+    };
+  }
+}
