@@ -46,6 +46,8 @@ _SECRETS = (
     (re.compile(r"\bcst_[\w\-]{20,}"), f"cst_{MASK}"),
 )
 
+_FIRST = ("timestamp", "level", "logger", "event", "session", "ctx")
+
 _SECRET_CHARS_MIN = 6
 
 _SECRET_FIELDS = frozenset(
@@ -117,8 +119,14 @@ def _rendering(*, as_json: bool, colors: bool) -> list[Processor]:
     remove = structlog.stdlib.ProcessorFormatter.remove_processors_meta
     if as_json:
         dumps = functools.partial(json.dumps, ensure_ascii=False)
-        return [remove, structlog.processors.JSONRenderer(serializer=dumps, default=repr)]
+        render = structlog.processors.JSONRenderer(serializer=dumps, default=repr)
+        return [remove, _in_order, render]
     return [remove, _escape_controls, structlog.dev.ConsoleRenderer(colors=colors)]
+
+
+def _in_order(_logger: WrappedLogger, _method: str, event: EventDict) -> EventDict:
+    """What every line has comes first."""
+    return {**{name: event[name] for name in _FIRST if name in event}, **event}
 
 
 # --- what may not be logged ----------------------------------------------------------------

@@ -67,7 +67,7 @@ class Metrics:
         self._codes = frozenset(_codes(CosystreamError))
         for outcome in _OUTCOMES:
             self._contexts_ended.labels(outcome)
-        for code in self._codes:
+        for code in sorted(self._codes):
             self._errors.labels(code)
 
     def context_ended(self, outcome: Outcome, underrun_ms: float | None = None) -> None:

@@ -76,6 +76,13 @@ class TestForm:
             assert (line["level"], line["logger"]) == (level, name)
             assert line["timestamp"].endswith("Z")
 
+    def test_what_every_line_has_comes_first(self):
+        out = configured()
+        with logs.bound(ctx="a", session="s-1"):
+            structlog.get_logger("x").info("hello", a=1)
+        (line,) = lines_of(out)
+        assert list(line) == ["timestamp", "level", "logger", "event", "session", "ctx", "a"]
+
     def test_session_and_context_stand_in_every_line_inside(self):
         out = configured()
         with logs.bound(session="s-1"), logs.bound(ctx="a"):
