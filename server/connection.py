@@ -110,11 +110,7 @@ class Connection:
         # no subprotocol: so a refusal, too, comes after accepting with one the client knows.
         await self._websocket.accept(subprotocol=chosen)
         try:
-            if offered and native.SUBPROTOCOL not in offered:
-                raise BadSubprotocol(
-                    f"none of the subprotocols {', '.join(offered)[:200]} is known; "
-                    f"offer {native.SUBPROTOCOL}, or none"
-                )
+            _require_subprotocol(offered)
             self._identity = self._identify(offered)
             closed = await self._receive()
         except CosystreamError as error:
@@ -302,6 +298,14 @@ class Connection:
         self._sessions.services.metrics.error(error.code)
         self._wire.write_text(native.encode_event(error_event(error, fatal=True)))
         self._wire.close(CLOSE_CODES.get(type(error), 1011), error.code)
+
+
+def _require_subprotocol(offered: list[str]) -> None:
+    if offered and native.SUBPROTOCOL not in offered:
+        raise BadSubprotocol(
+            f"none of the subprotocols {', '.join(offered)[:200]} is known; "
+            f"offer {native.SUBPROTOCOL}, or none"
+        )
 
 
 def _metadata(hello: requests.Hello) -> dict[str, Any] | None:

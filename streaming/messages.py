@@ -58,6 +58,10 @@ class Segment(msgspec.Struct, frozen=True, kw_only=True):
     """Primary tag guessed for this segment, or empty where nothing told."""
 
 
+PROBE_CTX = 0
+"""No context: a front end that answers ``TextEnd`` for it with ``TextEnded`` is alive."""
+
+
 # --- server to front end -------------------------------------------------------------------
 
 

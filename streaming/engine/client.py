@@ -20,6 +20,7 @@ from streaming.engine.supervisor import Supervisor
 from streaming.engine.wire import from_engine, from_text
 from streaming.errors import EngineLoading, EngineRestarted, Internal
 from streaming.messages import (
+    PROBE_CTX,
     Failed,
     Fatal,
     FromEngine,
@@ -33,9 +34,6 @@ from streaming.messages import (
 )
 
 __all__ = ["ContextRequest", "EngineClient", "EngineContext"]
-
-PROBE_CTX = 0
-"""No context: a front end that answers for it is alive."""
 
 RETRY_AFTER_MS = 1000
 

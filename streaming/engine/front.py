@@ -10,7 +10,7 @@ from streaming.config import EngineSettings
 from streaming.engine.channel import Channel, take_standard_streams
 from streaming.engine.notes import note_error
 from streaming.engine.wire import to_text
-from streaming.messages import Failed, FromText, TextDrop, ToText
+from streaming.messages import PROBE_CTX, Failed, FromText, TextDrop, TextEnded, ToText
 from streaming.text.frontend import FrontEnd
 
 
@@ -41,6 +41,8 @@ class TextLoop:
 
     def _handle(self, message: ToText) -> list[FromText]:
         now_s = self._clock.now()
+        if message.ctx == PROBE_CTX:
+            return [TextEnded(ctx=PROBE_CTX, segments=0)]
         try:
             return self._front.handle(message, now_s)
         except Exception as error:  # noqa: BLE001 - one context's text must not end the others'

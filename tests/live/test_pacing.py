@@ -1,0 +1,159 @@
+"""Pacing and backpressure: never further ahead than asked, never held up by a slow reader."""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import os
+import socket
+import time
+
+import pytest
+from live.test_cancel import metric
+
+from conftest import LiveServer
+from talk import eventually, talking
+
+LONG = "A sentence with quite a few words in it, to be spoken at some length. " * 8
+
+
+@pytest.mark.parametrize("lead_ms", [0, 300])
+async def test_packets_never_run_further_ahead_than_the_lead(
+    live_server: LiveServer, lead_ms: int
+) -> None:
+    async with talking(live_server.ws_url, {"pacing": {"lead_ms": lead_ms}}) as talk:
+        await talk.send("text", delta=LONG)
+        for _ in range(25):
+            await talk.until_audio()
+    packets = talk.audio()
+    began = packets[0].at_s
+    for packet in packets:
+        ahead_ms = packet.pts / 48 - (packet.at_s - began) * 1000
+        assert ahead_ms <= lead_ms + 15
+
+
+async def test_unpaced_audio_comes_as_fast_as_it_is_made(live_server: LiveServer) -> None:
+    began = time.perf_counter()
+    async with talking(live_server.ws_url, {"pacing": {"lead_ms": None}}) as talk:
+        done = await talk.speak(LONG)
+    assert done["audio_ms"] > 20_000
+    assert time.perf_counter() - began < done["audio_ms"] / 1000 / 3
+
+
+async def test_a_client_that_reports_a_stall_is_not_run_ahead_of(live_server: LiveServer) -> None:
+    async with talking(live_server.ws_url, {}) as talk:
+        await talk.send("open", ctx="a")
+        await talk.send("text", ctx="a", delta=LONG)
+        await talk.until_audio()
+        for _ in range(15):
+            await talk.send("played", ctx="a", pts_ms=100)
+            await talk.quiet(0.1)
+    assert talk.audio()[-1].pts / 48 <= 100 + 400 + 250
+
+
+async def test_a_queued_context_follows_without_a_gap(live_server: LiveServer) -> None:
+    async with talking(live_server.ws_url, {}) as talk:
+        for name in ("a", "b"):
+            await talk.send("open", ctx=name)
+            await talk.send("text", ctx=name, delta="Some words to be spoken.")
+            await talk.send("end", ctx=name)
+        await talk.until("done", ctx="b")
+    packets = talk.audio()
+    worst_ms = max(
+        (packet.at_s - packets[0].at_s) * 1000 - number * 80
+        for number, packet in enumerate(packets)
+    )
+    assert worst_ms < 50
+
+
+def _raw_socket(server: LiveServer, hello: bytes) -> socket.socket:
+    """A WebSocket by hand, so that nothing reads what we do not read."""
+    sock = socket.socket()
+    sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+    sock.connect(("127.0.0.1", int(server.url.rsplit(":", 1)[1])))
+    key = base64.b64encode(os.urandom(16))
+    sock.sendall(
+        b"GET /v1/stream HTTP/1.1\r\nHost: 127.0.0.1\r\nUpgrade: websocket\r\n"
+        b"Connection: Upgrade\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: "
+        + key
+        + b"\r\n\r\n"
+    )
+    sock.recv(1024)
+    sock.sendall(hello)
+    return sock
+
+
+def _frame(text: bytes) -> bytes:
+    """A masked text frame with an all-zero mask."""
+    size = len(text)
+    head = bytes([0x81, 0x80 | size]) if size < 126 else b"\x81\xfe" + size.to_bytes(2, "big")
+    return head + b"\0\0\0\0" + text
+
+
+_FLOOD = (
+    _frame(b'{"type": "hello", "audio": {"codec": "pcm_s16le", "rate": 48000}, '
+           b'"pacing": {"lead_ms": null}}')
+    + _frame(b'{"type": "text", "delta": "' + LONG.encode() * 8 + b'"}')
+    + _frame(b'{"type": "end"}')
+)  # fmt: skip
+
+
+async def test_a_stalled_reader_is_dropped_and_its_work_cancelled(start_server) -> None:
+    server = start_server(engine__runner="tone", limits__slow_consumer_s=1)
+    sock = _raw_socket(server, _FLOOD)
+    with sock:
+        await eventually(lambda: metric(server, "contexts") == 1)
+        await eventually(lambda: metric(server, "sessions") == 0, 5)
+        assert metric(server, "contexts") == 0
+        assert metric(server, "parked_sessions") == 0
+        assert (
+            'cosystream_errors_total{code="slow_consumer"} 1.0' in server.get("/metrics").decode()
+        )
+
+
+async def test_a_stalled_reader_holds_up_nobody_and_fills_no_memory(start_server) -> None:
+    server = start_server(engine__runner="tone", limits__slow_consumer_s=3)
+    socks = [_raw_socket(server, _FLOOD) for _ in range(5)]
+    async with talking(server.ws_url, {}) as talk:
+        done = await talk.speak("A calm sentence beside all that.")
+    assert done["first_packet_ms"] < 200
+    for sock in socks:
+        sock.close()
+
+
+async def test_a_slow_reader_gets_everything(start_server) -> None:
+    server = start_server(engine__runner="tone", limits__slow_consumer_s=1)
+    options = {"codec": "pcm_s16le", "rate": 48000}
+    hello = {"audio": options, "pacing": {"lead_ms": None}}
+    async with talking(server.ws_url, hello, max_queue=1) as talk:
+        await talk.send("text", delta=LONG * 2)
+        await talk.send("end")
+        while not talk.events("done"):
+            await talk.next()
+            await asyncio.sleep(0.004)
+        done = talk.events("done")[0]
+    assert abs(len(talk.pcm()) - done["samples"] * 2) < 48 * 80
+    assert done["audio_ms"] > 30_000
+
+
+async def test_a_client_that_only_sends_is_dropped(start_server) -> None:
+    server = start_server(engine__runner="tone", limits__slow_consumer_s=1)
+    sock = _raw_socket(server, _frame(b'{"type": "hello"}'))
+    with sock:
+        sock.settimeout(10)
+        ping = _frame(b'{"type": "ping", "id": "' + b"x" * 4000 + b'"}')
+        with pytest.raises(OSError, match=r"Broken pipe|reset"):
+            for _ in range(5000):
+                sock.sendall(ping)
+    await eventually(lambda: metric(server, "sessions") == 0, 3)
+
+
+async def test_a_close_frame_from_a_stalled_reader_frees_its_work(start_server) -> None:
+    server = start_server(engine__runner="tone", limits__slow_consumer_s=60)
+    sock = _raw_socket(server, _FLOOD)
+    with sock:
+        await eventually(lambda: metric(server, "contexts") == 1)
+        await asyncio.sleep(0.5)
+        sock.sendall(b"\x88\x82\0\0\0\0\x03\xe8")
+        await eventually(lambda: metric(server, "contexts") == 0, 0.5)
+        assert metric(server, "parked_sessions") == 0
