@@ -141,7 +141,7 @@ class Origins:
         headers = {"Vary": "Origin"}
         if origin is None or not self.allows(origin, host):
             return headers
-        headers["Access-Control-Allow-Origin"] = origin
+        headers["Access-Control-Allow-Origin"] = "*" if self._all else origin
         if preflight:
             headers["Access-Control-Allow-Methods"] = "GET, POST, OPTIONS"
             headers["Access-Control-Allow-Headers"] = "Authorization, Content-Type"

@@ -3,6 +3,8 @@
 import dataclasses
 import itertools
 import re
+import subprocess
+import sys
 import tomllib
 from pathlib import Path
 
@@ -363,6 +365,15 @@ class TestBadFiles:
         path = tmp_path / "my.toml"
         path.write_bytes(b"\xff\xfe[listen]")
         assert "not UTF-8" in message_of(["--config", str(path)])
+
+
+class TestTheCommand:
+    def test_says_one_line_and_exits_with_2(self):
+        command = [sys.executable, "-m", "server", "--prot", "1"]
+        ended = subprocess.run(command, cwd=PROJECT, capture_output=True, text=True, check=False)
+        assert ended.returncode == 2
+        assert ended.stderr == "command line: '--prot' is not a flag. Did you mean --port?\n"
+        assert ended.stdout == ""
 
 
 class TestAdvice:

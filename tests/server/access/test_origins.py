@@ -1,6 +1,10 @@
 """Which web pages may use the server."""
 
+import re
+
 import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
 
 from server.access.origins import Origins, is_loopback, origin_entry_fault, origin_of, parse
 from streaming.errors import ForbiddenOrigin
@@ -52,6 +56,17 @@ class TestOnLoopback:
     )
     def test_no_other_page_may(self, origin, host):
         assert "access.allowed_origins" in refusal(origin, host)
+
+    @given(
+        st.from_regex(
+            r"https?://[a-z0-9\-]{1,20}(\.[a-z0-9\-]{1,20}){1,3}(:[0-9]{1,4})?", fullmatch=True
+        )
+    )
+    def test_no_registered_name_may_whatever_host_it_claims(self, origin):
+        name = origin.partition("://")[2]
+        assume(not re.fullmatch(r"[0-9.]+|.*\.localhost", name.partition(":")[0]))
+        assert not Origins(()).allows(origin, LOCAL)
+        assert not Origins(()).allows(origin.replace("https:", "http:"), name)
 
     def test_what_is_no_page_may(self):
         Origins(()).check(None, LOCAL)
@@ -170,6 +185,10 @@ class TestCors:
     @pytest.mark.parametrize("preflight", [True, False])
     def test_nobody_else_gets_more_than_vary(self, origin, preflight):
         assert Origins(()).headers(origin, LOCAL, preflight=preflight) == {"Vary": "Origin"}
+
+    def test_where_all_may_no_header_of_a_client_is_repeated(self):
+        headers = Origins(["*"]).headers("https://a.example\x7f", LOCAL)
+        assert headers["Access-Control-Allow-Origin"] == "*"
 
     def test_cookies_are_never_asked_for(self):
         headers = Origins(["*"]).headers("https://a.example", LOCAL, preflight=True)
