@@ -108,10 +108,10 @@ export class Session {
     /** A token opens one session, and the same one again to resume it. */
     async #token() {
         if (this.options.getToken === undefined)
-            return this.options.token;
+            return this.options.token || undefined;
         if (this.#resume === undefined)
             this.#accessToken = await this.options.getToken();
-        return this.#accessToken;
+        return this.#accessToken || undefined;
     }
     #openSocket(generation, hello, token) {
         const { url, protocols } = credentials(this.options.url, token);

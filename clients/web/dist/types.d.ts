@@ -40,7 +40,7 @@ export interface Result {
 export interface SpeakerOptions extends SpeakOptions {
     /** The server, for example `https://tts.example.com/`; without one, the place of the page. */
     url?: string | URL;
-    /** A token from `POST /v1/tokens`; or ask for one before each session with `getToken`. */
+    /** A token from `POST /v1/tokens`; or ask for one before each session with `getToken` (`""`: none). */
     token?: string;
     getToken?: () => string | Promise<string>;
     /** Opus bits a second. */

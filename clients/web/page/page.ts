@@ -1,1 +1,268 @@
-export {};
+/** The page that talks: its controls, and what it shows of the client's events. */
+
+import { type CosystreamError, Speaker, type SpeakOptions, type Stats, type Utterance } from "./sdk/index.js";
+import * as access from "./access.js";
+import { Editor } from "./editor.js";
+import { Live, LIVE_OPTIONS } from "./live.js";
+import { fill, LANGUAGES, prefer, preferred, type Texts, translate } from "./texts.js";
+import { fetchVoices, show, type Voices } from "./voices.js";
+import { Wave } from "./wave.js";
+import { written } from "./writer.js";
+
+function element<T extends HTMLElement>(id: string): T {
+  return document.getElementById(id) as T;
+}
+
+const query = new URLSearchParams(location.search);
+const editor = new Editor(element("text"), element("lights"));
+const wave = new Wave(element("wave"));
+const speaker = new Speaker({ getToken: access.token });
+const live = new Live(speaker, editor, () => begin({ ...LIVE_OPTIONS }));
+const voiceList = element<HTMLSelectElement>("voice");
+const speed = element<HTMLInputElement>("speed");
+const liveSwitch = element<HTMLInputElement>("live");
+
+let language = preferred();
+let texts: Texts = LANGUAGES[language];
+let voices: Voices = { voices: [], default: "" };
+let backend = "";
+/** Where in the text each utterance that is not live begins. */
+const bases = new WeakMap<Utterance, number>();
+
+// --- what the reader does -------------------------------------------------------------------
+
+function options(): SpeakOptions {
+  return { voice: voiceList.value || undefined, speed: Number(speed.value) };
+}
+
+/** A new utterance instead of what is being spoken. */
+function begin(more: SpeakOptions): Utterance {
+  const utterance = speaker.open({ ...options(), ...more, when: "interrupt" });
+  forget();
+  return utterance;
+}
+
+function forget(): void {
+  wave.clear();
+  editor.dark();
+  element("problem").hidden = true;
+  element("first-packet-server").textContent = "";
+  element("ttfa-server").textContent = "";
+}
+
+function speak(): void {
+  speaker.unlock();
+  if (liveSwitch.checked) return live.flush();
+  if (editor.value.trim() === "") return problem(texts.nothing, "");
+  const utterance = begin({});
+  utterance.write(editor.value);
+  utterance.end();
+}
+
+async function letWrite(): Promise<void> {
+  speaker.unlock();
+  liveSwitch.checked = false;
+  const answer = language === "zh" && speaksChinese() ? texts.answer : LANGUAGES.en.answer;
+  const utterance = begin({});
+  editor.value = "";
+  for await (const token of written(answer, (text) => utterance.active && editor.append(text))) {
+    if (!utterance.active) return;
+    utterance.write(token);
+  }
+  utterance.end();
+}
+
+function stop(): void {
+  speaker.cancel();
+}
+
+// --- what the page shows --------------------------------------------------------------------
+
+function problem(text: string, detail: string): void {
+  element("problem-text").textContent = text;
+  element("problem-detail").textContent = detail;
+  element("problem").hidden = false;
+}
+
+function failed(error: CosystreamError): void {
+  const known = (texts as unknown as Record<string, unknown>)[error.code];
+  const text = typeof known === "string" ? known : texts.failed;
+  if (error.code === "unauthorized") {
+    element("access").hidden = false;
+    element("key").focus();
+    if (access.key() === "") return;
+  }
+  problem(fill(text, { languages: languagesOf(voiceList.value) }), error.message);
+}
+
+/** The names of the languages that a voice speaks. */
+function languagesOf(id: string): string {
+  const names = new Intl.DisplayNames([texts.pageLanguage], { type: "language" });
+  const tags = voices.voices.find((voice) => voice.id === id)?.languages ?? [];
+  return tags.map((tag) => texts.languages[tag] ?? names.of(tag) ?? tag).join(language === "zh" ? "、" : ", ");
+}
+
+function hint(): void {
+  const languages = languagesOf(voiceList.value);
+  const secure = isSecureContext && backend !== "buffer";
+  element("hint").textContent = liveSwitch.checked
+    ? texts.hintLive
+    : speaker.decoder === "pcm"
+      ? texts.hintPcm
+      : !secure && backend !== ""
+        ? texts.hintInsecure
+        : languages && fill(texts.hintLanguages, { languages });
+}
+
+function say(text: string): void {
+  element("said").textContent = text;
+}
+
+function connection(): void {
+  element("connection").dataset["state"] = speaker.state;
+  element("connection-text").textContent = texts[speaker.state];
+}
+
+function figures(stats: Stats): void {
+  const round = (ms: number | undefined) => (ms === undefined ? "–" : String(Math.round(ms)));
+  element("first-packet").textContent = round(stats.firstPacketMs);
+  element("ttfa").textContent = round(stats.ttfaMs);
+  element("gaps").textContent = String(stats.underruns);
+  element("buffer").textContent = fill(texts.buffer, { ms: stats.bufferMs });
+  element<HTMLButtonElement>("stop").disabled = speaker.utterances.length === 0;
+}
+
+function path(): void {
+  element("decoder").textContent = speaker.decoder === undefined ? "–" : texts[speaker.decoder];
+  element("backend").textContent = backend === "" ? "" : backend === "worklet" ? texts.worklet : texts.scheduled;
+  hint();
+}
+
+function relabel(): void {
+  translate(texts);
+  const other = element("language");
+  other.textContent = texts.other;
+  other.setAttribute("aria-label", texts.otherLabel);
+  other.lang = language === "zh" ? "en" : "zh-CN";
+  if (voices.voices.length > 0) show(voiceList, voices, query.get("voice"));
+  speed.dispatchEvent(new Event("input"));
+  connection();
+  path();
+  figures(speaker.stats);
+}
+
+async function loadVoices(): Promise<void> {
+  try {
+    voices = await fetchVoices();
+  } catch (error) {
+    const status = (error as Error).message;
+    if (status === "401") element("access").hidden = false;
+    else problem(texts.voicesFailed, status);
+    return;
+  }
+  show(voiceList, voices, query.get("voice"));
+  hint();
+}
+
+// --- the client's events --------------------------------------------------------------------
+
+speaker.on("state", connection);
+speaker.on("stats", figures);
+speaker.on("decoder", path);
+speaker.on("backend", ({ kind }) => {
+  backend = kind;
+  path();
+});
+speaker.on("blocked", (blocked) => {
+  element("hear").hidden = !blocked;
+  if (blocked) say(texts.hear);
+});
+speaker.on("start", () => say(texts.speaking));
+speaker.on("levels", ({ startMs, values }) => wave.add(startMs, values));
+speaker.on("progress", ({ utterance, playedMs, segment, word, charIndex }) => {
+  wave.move(playedMs);
+  const base = live.base(utterance) ?? bases.get(utterance) ?? 0;
+  const start = word?.charStart ?? segment?.charStart ?? 0;
+  if (segment !== undefined) editor.light(base, utterance.text, Math.min(start, charIndex), charIndex);
+});
+speaker.on("done", ({ result }) => {
+  say(result.reason === "completed" ? texts.finished : texts.stopped);
+  if (result.server?.firstPacketMs != null) {
+    element("first-packet-server").textContent = fill(texts.byServer, { ms: Math.round(result.server.firstPacketMs) });
+  }
+  if (result.server?.ttfaMs != null) {
+    element("ttfa-server").textContent = fill(texts.byServer, { ms: Math.round(result.server.ttfaMs) });
+  }
+});
+speaker.on("warning", ({ code, message }) => {
+  if (code === "nothing_to_speak") say(texts.unwritten);
+  else if (code === "option_ignored") problem(fill(texts.ignored, { detail: message }), "");
+  else if (code === "going_away") say(texts.draining);
+});
+speaker.on("error", ({ error }) => failed(error));
+
+// --- the controls ---------------------------------------------------------------------------
+
+element("speak").onclick = speak;
+element("stop").onclick = stop;
+element("llm").onclick = () => void letWrite();
+element("hear").onclick = () => speaker.unlock();
+element("problem-close").onclick = () => {
+  element("problem").hidden = true;
+  editor.area.focus();
+};
+element("language").onclick = () => {
+  const untouched = editor.value === sample() || editor.value === "";
+  language = language === "zh" ? "en" : "zh";
+  texts = LANGUAGES[language];
+  prefer(language);
+  relabel();
+  if (untouched) editor.value = sample();
+};
+element<HTMLFormElement>("access").onsubmit = (event) => {
+  event.preventDefault();
+  access.keep(element<HTMLInputElement>("key").value.trim());
+  element("access").hidden = true;
+  element("problem").hidden = true;
+  speaker.connect();
+  void loadVoices();
+};
+speed.oninput = () => {
+  element("speed-value").textContent = `${Number(speed.value).toFixed(2).replace(/0$/, "")}×`;
+  speed.setAttribute("aria-valuetext", `${speed.value}×`);
+};
+voiceList.onchange = hint;
+liveSwitch.onchange = () => {
+  if (liveSwitch.checked) {
+    speaker.unlock();
+    speaker.cancel();
+    live.start();
+    editor.area.focus();
+    editor.area.setSelectionRange(editor.value.length, editor.value.length);
+  } else live.stop();
+  hint();
+};
+editor.area.addEventListener("input", (event) => liveSwitch.checked && live.typed(event as InputEvent));
+editor.area.addEventListener("compositionend", () => liveSwitch.checked && live.typed(new InputEvent("input")));
+document.addEventListener("keydown", (event) => {
+  if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) {
+    event.preventDefault();
+    speak();
+  } else if (event.key === "Escape" && !event.isComposing) stop();
+});
+
+/** A text that the voice can speak: in Chinese only where it speaks Chinese. */
+function sample(): string {
+  return language === "zh" && speaksChinese() ? texts.sample : LANGUAGES.en.sample;
+}
+
+function speaksChinese(): boolean {
+  return voices.voices.find(({ id }) => id === voiceList.value)?.languages.includes("zh") ?? false;
+}
+
+relabel();
+editor.value = query.get("text") ?? "";
+speaker.connect();
+await loadVoices();
+if (editor.value === "") editor.value = sample();
+if (query.has("speak")) speak();

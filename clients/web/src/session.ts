@@ -149,9 +149,9 @@ export class Session {
 
   /** A token opens one session, and the same one again to resume it. */
   async #token(): Promise<string | undefined> {
-    if (this.options.getToken === undefined) return this.options.token;
+    if (this.options.getToken === undefined) return this.options.token || undefined;
     if (this.#resume === undefined) this.#accessToken = await this.options.getToken();
-    return this.#accessToken;
+    return this.#accessToken || undefined;
   }
 
   #openSocket(generation: number, hello: ClientMessage, token: string | undefined): void {
