@@ -40,7 +40,7 @@ def test_ten_sentences_with_numbers_and_names_are_understood(live_server):
 
 def _spoken(ws_url, sentences):
     """Each sentence as a context of its own on one session, as float samples at 16 kHz."""
-    with connect(f"{ws_url}/v1/stream", subprotocols=["cosystream.v1"], max_size=None) as socket:
+    with connect(ws_url, subprotocols=["cosystream.v1"], max_size=None) as socket:
         socket.send(json.dumps({"type": "hello", "pacing": {"lead_ms": None}}))
         pre_skip = json.loads(socket.recv(timeout=10))["audio"]["pre_skip"]
         for number, sentence in enumerate(sentences):

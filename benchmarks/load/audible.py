@@ -18,7 +18,11 @@ _FRAME_SAMPLES = _RATE * 80 // 1000
 
 
 def first_audible_ms(packets: Iterable[bytes], codec: str, pre_skip: int) -> float | None:
-    """From the beginning of the audio to the first audible sample; ``None`` if none is in these."""
+    """From the beginning of the audio to the first audible sample; ``None`` if none is in these.
+
+    Raises:
+        opuslib_next.OpusError: if one of them is no Opus packet.
+    """
     pcm = b"".join(packets) if codec == "pcm_s16le" else _decoded(packets)
     skip = pre_skip // 2 if codec == "opus" else 0
     loud = np.abs(np.frombuffer(pcm, "<i2")[skip:].astype(np.int32)) > AUDIBLE_AMPLITUDE

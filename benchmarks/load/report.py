@@ -7,6 +7,8 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
+from opuslib_next import OpusError
+
 from benchmarks.load.audible import first_audible_ms
 from benchmarks.load.measure import Record
 from benchmarks.load.options import Options
@@ -47,15 +49,17 @@ def figures(options: Options, result: Result) -> dict[str, Any]:
     heard = [record for record in result.records if record.first_packet_ms is not None]
     smooth = sum(record.worst_underrun_ms <= TOLERABLE_UNDERRUN_MS for record in heard)
     audio_s = sum(record.audio_ms for record in heard) / 1000
+    errors = Counter(result.errors)
+    ttfa_ms = _ttfa_ms(options, result.pre_skip, heard, errors)
     return {
         "sessions": options.sessions,
         "contexts": len(heard),
         "first_packet_ms": percentiles(_known(record.first_packet_ms for record in heard)),
-        "ttfa_ms": percentiles(_ttfa_ms(options, result.pre_skip, heard)),
+        "ttfa_ms": percentiles(ttfa_ms),
         "worst_underrun_ms": round(max((r.worst_underrun_ms for r in heard), default=0.0), 1),
         "c100": round(smooth / len(heard), 5) if heard else None,
         "audio_s_per_s": round(audio_s / result.wall_s, 2),
-        "errors": {code: count for code, count in sorted(result.errors.items()) if count},
+        "errors": {code: count for code, count in sorted(errors.items()) if count},
         "outcomes": dict(sorted(Counter(record.outcome for record in result.records).items())),
         "missed": result.missed,
         "first_delta_ms": percentiles(_known(record.first_delta_ms for record in heard)),
@@ -97,13 +101,20 @@ def table(report: dict[str, Any]) -> str:
     return "\n".join(f"{name:<16}{value}" for name, value in rows)
 
 
-def _ttfa_ms(options: Options, pre_skip: int, heard: Sequence[Record]) -> list[float]:
-    offsets = (first_audible_ms(record.head, options.codec, pre_skip) for record in heard)
-    return [
-        record.first_packet_ms + offset
-        for record, offset in zip(heard, offsets, strict=True)
-        if record.first_packet_ms is not None and offset is not None
-    ]
+def _ttfa_ms(
+    options: Options, pre_skip: int, heard: Sequence[Record], errors: Counter[str]
+) -> list[float]:
+    """Of the contexts in whose first packets something is audible; broken packets are errors."""
+    found = []
+    for record in heard:
+        try:
+            offset = first_audible_ms(record.head, options.codec, pre_skip)
+        except OpusError:
+            errors["undecodable"] += 1
+            continue
+        if record.first_packet_ms is not None and offset is not None:
+            found.append(record.first_packet_ms + offset)
+    return found
 
 
 def _known(values: Any) -> list[float]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import ssl
 import time
-from typing import Protocol
+from typing import Protocol, cast
 
 from websockets.client import ClientProtocol
 from websockets.frames import DATA_OPCODES, Frame, Opcode
@@ -48,8 +48,7 @@ class Wire(asyncio.Protocol):
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """Ask for the WebSocket."""
-        assert isinstance(transport, asyncio.Transport)
-        self._transport = transport
+        self._transport = cast("asyncio.Transport", transport)  # uvloop's is none by inheritance
         request = self._protocol.connect()
         if self._key:
             request.headers["Authorization"] = f"Bearer {self._key}"
