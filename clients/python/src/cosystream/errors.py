@@ -20,6 +20,7 @@ class CosystreamError(Exception):
 
     default_code: ClassVar[str] = "error"
     default_retryable: ClassVar[bool] = False
+    docs_url: ClassVar[str] = DOCS_URL
 
     def __init__(
         self,
@@ -38,7 +39,6 @@ class CosystreamError(Exception):
         self.retryable = self.default_retryable if retryable is None else retryable
         self.retry_after_ms = retry_after_ms
         self.ctx = ctx
-        self.docs_url = DOCS_URL
 
     def __str__(self) -> str:
         where = f" [context {self.ctx}]" if self.ctx else ""
@@ -116,6 +116,7 @@ class MissingExtra(CosystreamError):
     """What was asked for needs an optional package; the message has the command that adds it."""
 
     default_code = "missing_extra"
+    docs_url = "https://github.com/cosystream/cosystream/blob/main/clients/python/README.md#playing"
 
 
 E = TypeVar("E", bound=CosystreamError)

@@ -1,0 +1,152 @@
+"""The command line's words.
+
+Knows: names, defaults, help. Does not know: what fits together (``plan``), what is done.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+from collections.abc import Sequence
+
+from cosystream.address import DEFAULT_URL
+from cosystream.version import __version__
+
+_SAY_EXAMPLES = """\
+examples:
+  cosystream say "Hello there." --out hello.wav
+  cosystream say "Hello there." --play
+  my-llm "Tell me a story" | cosystream say --play
+  cosystream say - --out book.opus < book.txt
+  cosystream say "Hello." --out - | ffplay -nodisp -autoexit -
+  cosystream say "Hello." --stats json
+
+Text from a pipe is sent on as it arrives, so speech begins while it is still being written.
+--out takes .wav, .opus, .ogg, .raw or .pcm, or - for standard output (WAV, or what --codec says).
+With neither --out nor --play the speech is played if you are at a terminal and the extra is
+installed; with --stats alone it is measured and thrown away.
+
+exit codes: 0 done; 1 the server or the connection failed; 2 asked wrongly; 130 interrupted
+"""
+
+_FOR_BROWSERS = """\
+examples:
+  cosystream token --ttl 60 --origin https://app.example.org
+  cosystream token --voice en-1 --max-characters 2000 --json
+"""
+
+
+class Usage(Exception):
+    """What was asked cannot be done as asked; the message says what can."""
+
+
+def parse(argv: Sequence[str]) -> argparse.Namespace:
+    """Parse, or end the process with help or a usage error. ``run`` is what to call."""
+    parser = argparse.ArgumentParser(
+        prog="cosystream", description="Speech from a cosystream server, as it is made."
+    )
+    parser.add_argument("--version", action="version", version=f"cosystream {__version__}")
+    commands = parser.add_subparsers(metavar="COMMAND", required=True)
+    _add_say(commands)
+    _add_voices(commands)
+    _add_token(commands)
+    return parser.parse_args(argv)
+
+
+def _add_say(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    say = commands.add_parser(
+        "say",
+        help="speak text: into a file, a pipe or the loudspeaker",
+        description="Speak text given as an argument or through a pipe.",
+        epilog=_SAY_EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    say.add_argument("text", nargs="?", help="what to say; left out or -: from standard input")
+    voice = say.add_argument_group("voice")
+    voice.add_argument("--voice", metavar="ID", help="see `cosystream voices`")
+    voice.add_argument("--speed", type=float, metavar="X", help="0.5 to 2.0 (default: 1.0)")
+    voice.add_argument("--language", metavar="TAG", help="en, zh, ... (default: auto)")
+    voice.add_argument("--seed", type=int, metavar="N", help="same seed, same audio")
+    voice.add_argument("--instruct", metavar="TEXT", help="how to speak, where the voice can")
+    sound = say.add_argument_group("where to")
+    sound.add_argument("--out", "-o", metavar="FILE", help="x.wav, x.opus, x.raw, or -")
+    sound.add_argument("--play", action="store_true", help="play it (needs cosystream[play])")
+    sound.add_argument("--output-device", metavar="NAME", help="name or number, for --play")
+    sound.add_argument("--codec", choices=("opus", "pcm_s16le", "mulaw", "alaw"))
+    sound.add_argument("--rate", type=int, choices=(8000, 16000, 24000, 48000))
+    shown = say.add_argument_group("what to show")
+    shown.add_argument(
+        "--stats",
+        choices=("json", "text", "none"),
+        help="json: one line on standard output, the last (default: text, on standard error)",
+    )
+    shown.add_argument("--no-progress", action="store_true", help="no progress bar")
+    _add_server(say)
+    say.set_defaults(run=_run_say)
+
+
+def _add_voices(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    voices = commands.add_parser(
+        "voices", help="list the voices", description="List the server's voices; * is its default."
+    )
+    voices.add_argument("--json", action="store_true", help="as JSON")
+    _add_server(voices)
+    voices.set_defaults(run=_run_voices)
+
+
+def _add_token(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    token = commands.add_parser(
+        "token",
+        help="a pass with which a browser opens one session",
+        description="Print a token with which a browser opens one session.",
+        epilog=_FOR_BROWSERS,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    token.add_argument("--ttl", type=int, metavar="S", help="usable for so long (default: 60)")
+    token.add_argument("--origin", metavar="URL", help="from pages of this origin alone")
+    token.add_argument("--voice", action="append", metavar="ID", help="for this voice; repeatable")
+    token.add_argument("--max-characters", type=int, metavar="N")
+    token.add_argument("--json", action="store_true", help="as JSON, with its lifetime")
+    _add_server(token)
+    token.set_defaults(run=_run_token)
+
+
+def _add_server(parser: argparse.ArgumentParser) -> None:
+    server = parser.add_argument_group("server")
+    server.add_argument(
+        "--url",
+        default=os.environ.get("COSYSTREAM_URL", DEFAULT_URL),
+        help=f"http, https, ws or wss (default: $COSYSTREAM_URL, or {DEFAULT_URL})",
+    )
+    server.add_argument(
+        "--api-key",
+        default=os.environ.get("COSYSTREAM_API_KEY"),
+        metavar="KEY",
+        help="default: $COSYSTREAM_API_KEY, which other users of this machine cannot see",
+    )
+    server.add_argument("--token", help="a token in place of a key")
+    server.add_argument(
+        "--timeout",
+        type=float,
+        default=30.0,
+        metavar="S",
+        help="give up when the server is silent for so long (default: 30)",
+    )
+
+
+def _run_say(arguments: argparse.Namespace) -> None:
+    from cosystream.cli.say import run  # noqa: PLC0415 - asyncio and websockets, only for this
+
+    run(arguments)
+
+
+def _run_voices(arguments: argparse.Namespace) -> None:
+    from cosystream.cli.lists import voices  # noqa: PLC0415 - HTTP, only for this
+
+    voices(arguments)
+
+
+def _run_token(arguments: argparse.Namespace) -> None:
+    from cosystream.cli.lists import token  # noqa: PLC0415 - HTTP, only for this
+
+    token(arguments)
