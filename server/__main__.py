@@ -19,7 +19,7 @@ def main() -> int:
     except ConfigError as error:
         sys.stderr.write(f"{error}\n")
         return 2
-    logs.configure(settings.log)
+    logs.configure(settings.log, [entry.key for entry in settings.access.api_keys])
     log = structlog.get_logger("server")
     log.info("starting", version=VERSION, **describe(settings))
     for warning in advice(settings):

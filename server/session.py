@@ -301,7 +301,7 @@ class Session:
             raise errors.TooManyContexts(
                 f"{self.active} contexts are active and the limit is {limit}; wait for one to end"
             )
-        self.terms.identity.require_voice(request.voice or self._default_voice())
+        self.terms.identity.require_voice(self._voice(request))
         self._s.access.opens.require(self.id, "contexts opened by this session")
 
     def _ask(self, request: requests.Open) -> ContextRequest:
@@ -323,13 +323,16 @@ class Session:
 
         def from_engine(event: ContextEvent) -> None:
             assert context is not None  # the engine calls from the event loop, later than `open`
-            context.on_engine(event)
+            if isinstance(event, Failed) and event.code == errors.EngineRestarted.code:
+                self._failed(context, event)  # at once: the client can ask again the sooner
+            else:
+                context.on_engine(event)
             self._pump()
 
         context = Context(
             id=name,
             sid=self._lineup.next_sid(),
-            voice=request.voice or self._default_voice(),
+            voice=self._voice(request),
             request=request,
             engine=self._s.engine.open(asked, from_engine),
             output=Output(
@@ -418,9 +421,10 @@ class Session:
             )
         self._pump()
 
-    def _default_voice(self) -> str:
+    def _voice(self, request: requests.Open) -> str:
         info = self._s.engine.info
-        return info.default_voice if info else ""
+        default = info.default_voice if info else ""
+        return default if request.voice is None else request.voice
 
     def _ms_before_a_new_one(self) -> int:
         """How long the audio that is known to come before a new context will play."""

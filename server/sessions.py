@@ -94,10 +94,14 @@ class Sessions:
         until_s = clock.now() + deadline_s
         for session in tuple(self._sessions.values()):
             session.drain(deadline_s)
-        while self.contexts and clock.now() < until_s:  # noqa: ASYNC110 - once in a server's life
+        while self._heard_contexts() and clock.now() < until_s:  # noqa: ASYNC110 - once in a server's life
             await asyncio.sleep(DRAIN_STEP_S)
         for session in tuple(self._sessions.values()):
             session.finish_drain()
+
+    def _heard_contexts(self) -> int:
+        """Contexts that somebody listens to."""
+        return sum(session.active for session in self._sessions.values() if session.connected)
 
     def refuse_while_draining(self) -> None:
         """Raise GoingAway while the server drains."""

@@ -24,6 +24,10 @@ from streaming.errors import BadJson, InvalidValue, TextTooLong, by_code
 from streaming.messages import Audio, ContextEvent, Failed, Finished
 
 FIRST_AUDIO_TIMEOUT_S = 30.0
+_HEADERS = {
+    "Cache-Control": "no-store",
+    "X-Accel-Buffering": "no",  # nginx would hold the first audio back
+}
 _ACCEPTED = {"audio/mpeg": "mp3", "audio/ogg": "opus", "audio/wav": "wav", "audio/x-wav": "wav"}
 
 
@@ -75,7 +79,8 @@ async def speak(
         CosystreamError: refused, or failed before any audio was made.
     """
     info = services.engine.info
-    identity.require_voice(asked.voice or (info.default_voice if info else ""))
+    default = info.default_voice if info else ""
+    identity.require_voice(default if asked.voice is None else asked.voice)
     identity.require_characters(len(asked.text))
     container = open_container(_format(request, asked))
     stream = _Stream(services, asked)
@@ -85,7 +90,7 @@ async def speak(
         stream.close()
         raise
     body = _body(stream, first, container, services.pool)
-    return StreamingResponse(body, media_type=container.media_type)
+    return StreamingResponse(body, media_type=container.media_type, headers=_HEADERS)
 
 
 def _format(request: Request, asked: SpeakRequest) -> Literal["mp3", "opus", "wav"]:

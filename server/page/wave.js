@@ -72,9 +72,9 @@ export class Wave {
         brush.fillRect(Math.round(width * HEAD) - 1, height * 0.12, 1, height * 0.76);
     }
 }
-/** One bar, a dot where it is silent. Loudness is in decibels: its square shows it as it is felt. */
+/** One bar, a dot where it is silent. Loudness is in decibels; bent a little, so that quiet parts look quiet. */
 function drawBar(brush, x, height, level) {
-    const length = Math.max(BAR_PX, height * 0.84 * level ** 2);
+    const length = Math.max(BAR_PX, height * 0.84 * level ** 1.4);
     brush.beginPath();
     brush.roundRect(x, (height - length) / 2, BAR_PX, length, BAR_PX / 2);
     brush.fill();

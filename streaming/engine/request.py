@@ -36,7 +36,7 @@ def check(request: ContextRequest, engine: Ready, default_voice: str) -> list[tu
     Raises:
         UnknownVoice, UnsupportedLanguage: nothing can be begun.
     """
-    voice = catalog.find(engine.voices, request.voice or default_voice)
+    voice = catalog.find(engine.voices, default_voice if request.voice is None else request.voice)
     catalog.require_language(engine.voices, voice, request.language)
     asked = {
         "speed": request.speed != _NEUTRAL_SPEED,

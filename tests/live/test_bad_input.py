@@ -69,7 +69,7 @@ REFUSED = [
 async def test_it_is_refused_and_a_context_in_flight_goes_on(
     tone_server: LiveServer, message: str, code: str
 ) -> None:
-    hello = {"audio": {"codec": "pcm_s16le"}}
+    hello = {**FAST, "audio": {"codec": "pcm_s16le"}}
     async with talking(tone_server.ws_url, hello) as talk:
         await talk.send("open", ctx="other")
         await talk.send("text", ctx="other", delta="Some text that is being spoken.")

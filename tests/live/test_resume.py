@@ -14,7 +14,7 @@ from conftest import LiveServer
 from talk import Audio, Event, Talk, eventually, talking
 
 HELLO = {"audio": {"codec": "pcm_s16le"}}
-TEXT = "This is the first sentence of several. Here is another one. And this is the last."
+TEXT = "This is one. Two is here. The last."
 
 
 def _drop(talk: Talk) -> None:
