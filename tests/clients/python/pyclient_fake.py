@@ -6,6 +6,7 @@ lost or repeated one shows. A segment is what a flush or end lets go.
 
 from __future__ import annotations
 
+import asyncio
 import itertools
 import json
 import struct
@@ -119,6 +120,13 @@ class FakeSession:
 def payload_of(context: FakeContext, number: int) -> bytes:
     """The mu-law "audio" of a context's n-th packet."""
     return struct.pack(">HH", context.sid, number).ljust(PACKET_BYTES, b"\xff")
+
+
+async def until(condition: Callable[[], object]) -> None:
+    """Wait for what another process or task is about to bring about."""
+    async with asyncio.timeout(10):
+        while not condition():  # noqa: ASYNC110 - a process sets no event of ours
+            await asyncio.sleep(0.005)
 
 
 class FakeServer:

@@ -228,7 +228,8 @@ class Connection:
                 f" {self._patience.stall_s:g} s: it was cancelled, so that others go on",
                 ctx=context.id,
             )
-            self._spawn(context.abandon(error, drop=True))
+            context.abandon(error, drop=True)
+            self._spawn(self.post(context))
 
     def _knows(self, context: Context) -> bool:
         return self.session is not None and self.session.contexts.get(context.id) is context

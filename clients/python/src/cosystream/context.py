@@ -200,8 +200,8 @@ class Context:
         """It has ended by an error; what came before can still be read."""
         self._finish(error)
 
-    async def abandon(self, error: Exception, *, drop: bool = False) -> None:
-        """End it from this side: its reader gets ``error``, the server a cancel.
+    def abandon(self, error: Exception, *, drop: bool = False) -> None:
+        """End it from this side: its reader gets ``error``, the server a cancel (to be posted).
 
         With ``drop`` what waits to be read is thrown away, and its memory freed.
         """
@@ -212,7 +212,6 @@ class Context:
         self._finish(error)
         if not self.outbox.cancelled:
             self.outbox.cancel(None)
-            await self._wire.post(self)
 
     async def stop_feeding(self) -> None:
         """Wait until its feeder, if there is one, has let go of its source."""
@@ -226,7 +225,8 @@ class Context:
                 await self.send(delta)
             await self.end()
         except Exception as error:  # noqa: BLE001 - whatever it raises is for the reader to see
-            await self.abandon(error)
+            self.abandon(error)
+            await self._wire.post(self)
         finally:
             if isinstance(source, AsyncGenerator):
                 await source.aclose()
