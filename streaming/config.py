@@ -17,7 +17,7 @@ class TextSettings:
     """Front-end processes; contexts are spread over them."""
     max_segment_chars: int = 200
     """A sentence longer than this is cut at its best place."""
-    first_segment_min_chars: int = 12
+    first_segment_min_chars: int = 40
     """The first clause is let go early when it has at least so many characters (CJK: double)."""
     idle_release_ms: int = 300
     """A sentence that looks finished is let go after so long without more text."""

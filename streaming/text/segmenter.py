@@ -1,0 +1,233 @@
+"""Text that is still arriving becomes segments, each let go once and never changed.
+
+Knows: when to let go (text modes, limits, waiting times). Does not know: clocks (times are handed
+in), what a mark means (``boundaries.py``), how a segment will be read out.
+"""
+
+from __future__ import annotations
+
+import msgspec
+
+from streaming.messages import Segment, TextMode
+from streaming.text.arrivals import Arrivals
+from streaming.text.boundaries import Rank, Verdict, judge
+from streaming.text.breaks import ZWJ, Break, Place, best_break, breaks_between_words, last_blank
+from streaming.text.marks import NEWLINES
+from streaming.text.pending import Pending
+from streaming.text.speakable import guess_language, spoken_text
+
+LINE_RELEASE_MS = 50
+"""After a line's end only the pause is open (does a blank line follow?): that may take so long."""
+
+DOUBT_FACTOR = 3
+"""A stop that may be part of something (``$4.``, ``p.m.``) waits so many times the idle time."""
+
+
+class Segmenter:
+    """One context's text. Every method but ``due_s`` gives the segments let go by it, in order."""
+
+    def __init__(
+        self,
+        *,
+        language: str = "auto",
+        text_mode: TextMode = "auto",
+        max_segment_chars: int = 200,
+        first_segment_min_chars: int = 40,
+        idle_release_ms: int = 300,
+        max_delay_ms: int | None = None,
+    ) -> None:
+        self._language = "" if language == "auto" else language
+        self._mode = text_mode
+        self._limit = max_segment_chars
+        self._first_min = first_segment_min_chars
+        self._idle_s = idle_release_ms / 1000
+        self._max_delay_s = None if max_delay_ms is None else max_delay_ms / 1000
+        self._pending = Pending()
+        self._arrivals = Arrivals()
+        self._held: list[str] = []
+        self._undecided = False
+        self._first = True
+        self._count = 0
+        self._last_s = 0.0
+
+    @property
+    def count(self) -> int:
+        """How many segments have been let go."""
+        return self._count
+
+    def append(self, delta: str, now_s: float) -> list[Segment]:
+        """More text, of any length."""
+        if not delta:
+            return []
+        self._last_s = now_s
+        if self._mode == "manual":
+            self._held.append(delta)
+            return []
+        self._pending.append(delta)
+        if self._max_delay_s is not None:
+            self._arrivals.add(self._pending.base + len(self._pending), now_s)
+        return self._work()
+
+    def flush(self, now_s: float) -> list[Segment]:
+        """Let go of all that has words; what follows begins as the context began."""
+        self._last_s = now_s
+        out = self._release_all()
+        self._first = True
+        return out
+
+    def end(self, now_s: float) -> list[Segment]:
+        """The text is complete: the rest, its last segment taking the wordless tail along."""
+        out = self.flush(now_s)
+        if out:
+            tail = self._pending.text
+            last = out[-1]
+            out[-1] = msgspec.structs.replace(
+                last,
+                source=last.source + tail,
+                char_end=last.char_end + len(tail),
+                ending="end",
+            )
+        return out
+
+    def due_s(self) -> float | None:
+        """When ``tick`` is to be called, if nothing else comes before."""
+        due = [moment for moment in (self._idle_due_s(), self._delay_due_s()) if moment is not None]
+        return min(due, default=None)
+
+    def tick(self, now_s: float) -> list[Segment]:
+        """Let go of what has waited long enough."""
+        out: list[Segment] = []
+        while (due_s := self._idle_due_s()) is not None and due_s <= now_s:
+            self._apply(self._judge(self._pending.scan, final=True), out)
+            out += self._work()
+        while (due_s := self._delay_due_s()) is not None and due_s <= now_s:
+            out += self._release_overdue(now_s)
+        return out
+
+    # --- looking at text -------------------------------------------------------------------
+
+    def _work(self, *, final: bool = False) -> list[Segment]:
+        """Decide all that can be decided."""
+        pending, out = self._pending, list[Segment]()
+        while True:
+            mark = pending.next_mark()
+            over = pending.advance(len(pending) if mark is None else mark, self._limit)
+            if over is not None:
+                self._force(over, out)
+                continue
+            verdict = None if mark is None else self._judge(mark, final=final)
+            if verdict is None:
+                break
+            self._apply(verdict, out)
+        self._undecided = mark is not None
+        pending.trim()
+        return out
+
+    def _judge(self, mark: int, *, final: bool) -> Verdict | None:
+        pending = self._pending
+        quoted = pending.quoted_at(mark)
+        return judge(pending.text, mark, start=pending.start, quoted=quoted, final=final)
+
+    def _apply(self, verdict: Verdict | None, out: list[Segment]) -> None:
+        assert verdict is not None, "only a decided mark is applied"
+        pending = self._pending
+        over = pending.advance(verdict.end, self._limit)
+        if over is not None:
+            self._force(over, out)
+        elif verdict.rank is Rank.STOP or self._is_first_clause(verdict):
+            self._let_go(Break(verdict.end, verdict.ending), verdict.resume, out)
+        elif verdict.rank:
+            pending.places.append(Place(verdict.end, verdict.rank))
+
+    def _is_first_clause(self, verdict: Verdict) -> bool:
+        early = self._mode == "auto" and self._first and verdict.rank is Rank.CLAUSE
+        return early and self._pending.width_to(verdict.end) >= self._first_min
+
+    def _force(self, limit: int, out: list[Segment]) -> None:
+        """The sentence is too long: cut it at its best place before ``limit``."""
+        pending = self._pending
+        limit = max(limit, pending.word + 1)
+        cut = best_break(pending.text, pending.word, limit, pending.places)
+        self._let_go(cut, cut.end, out)
+
+    # --- letting go ------------------------------------------------------------------------
+
+    def _let_go(self, cut: Break, resume: int, out: list[Segment]) -> None:
+        pending = self._pending
+        if not pending.speakable(cut.end):
+            pending.skip(resume)
+            return
+        piece = pending.cut(cut.end)
+        text = spoken_text(piece.spoken)
+        segment = Segment(
+            index=self._count,
+            text=text,
+            source=piece.source,
+            char_start=piece.char_start,
+            char_end=piece.char_end,
+            ending=cut.ending,
+            language=guess_language(text, self._language),
+        )
+        self._count += 1
+        self._first = False
+        out.append(segment)
+
+    def _release_all(self) -> list[Segment]:
+        if self._held:
+            self._pending.append("".join(self._held))
+            self._held.clear()
+        out = self._work(final=True)
+        self._let_go(Break(len(self._pending), "clause"), len(self._pending), out)
+        self._pending.trim()
+        return out
+
+    # --- waiting ---------------------------------------------------------------------------
+
+    def _idle_due_s(self) -> float | None:
+        """When the sentence that looks finished is taken to be so."""
+        pending = self._pending
+        if not self._undecided or pending.begin is None or pending.text.endswith(ZWJ):
+            return None
+        verdict = self._judge(pending.scan, final=True)
+        if verdict is None or verdict.rank is not Rank.STOP or not pending.speakable(verdict.end):
+            return None
+        if pending.text[verdict.end : verdict.end + 1] in set(NEWLINES):
+            return self._last_s + min(LINE_RELEASE_MS / 1000, self._idle_s)
+        return self._last_s + self._idle_s * (DOUBT_FACTOR if verdict.doubtful else 1)
+
+    def _delay_due_s(self) -> float | None:
+        pending = self._pending
+        if self._max_delay_s is None or not pending.speakable(len(pending)):
+            return None
+        assert pending.begin is not None, "what is speakable begins somewhere"
+        came_s = self._arrivals.oldest_s(pending.base + pending.begin)
+        return None if came_s is None else came_s + self._max_delay_s
+
+    def _release_overdue(self, now_s: float) -> list[Segment]:
+        """Let go of all that has waited ``max_delay_ms``, and of a little more to end well."""
+        assert self._max_delay_s is not None, "only a context with a limit has overdue text"
+        pending = self._pending
+        overdue = self._arrivals.end_by(now_s - self._max_delay_s) - pending.base
+        cut = self._overdue_break(overdue)
+        if cut is None:
+            return self._release_all()
+        out: list[Segment] = []
+        self._let_go(cut, cut.end, out)
+        return out + self._work()
+
+    def _overdue_break(self, overdue: int) -> Break | None:
+        """The best place at or after ``overdue``, else the best before it, else None: all."""
+        pending = self._pending
+        if overdue >= len(pending):
+            return None
+        begin = pending.begin or 0
+        ends = [place.end for place in pending.places if place.rank is Rank.CLAUSE]
+        blank = last_blank(pending.text, begin, len(pending))
+        if ends and ends[-1] >= overdue:
+            return Break(ends[-1], "clause")
+        if blank is not None and blank >= overdue:
+            return Break(blank, "forced")
+        for index in range(len(pending) - 1, max(overdue, begin) - 1, -1):
+            if index > begin and breaks_between_words(pending.text, index):
+                return Break(index, "forced")
+        return Break(blank, "forced") if blank else None
