@@ -13,9 +13,14 @@ if __name__ == "__main__":
     # Ctrl-C reaches the whole group; the parent drains first and then lets its children go.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
 
+    import logging
+
     import msgspec
 
     from streaming.config import EngineSettings
+    from streaming.engine.notes import NoteHandler
+
+    logging.basicConfig(handlers=[NoteHandler()], level=logging.INFO)
 
     kind, text = sys.argv[1:]
     settings = msgspec.json.decode(text, type=EngineSettings)

@@ -8,9 +8,8 @@ from __future__ import annotations
 from streaming.clock import SystemClock
 from streaming.config import EngineSettings
 from streaming.engine.channel import Channel, take_standard_streams
-from streaming.engine.notes import note_error
 from streaming.engine.wire import to_text
-from streaming.messages import PROBE_CTX, Failed, FromText, TextDrop, TextEnded, ToText
+from streaming.messages import PROBE_CTX, FromText, TextEnded, ToText
 from streaming.text.frontend import FrontEnd
 
 
@@ -40,18 +39,6 @@ class TextLoop:
         return None if due_s is None else max(0.0, due_s - self._clock.now())
 
     def _handle(self, message: ToText) -> list[FromText]:
-        now_s = self._clock.now()
         if message.ctx == PROBE_CTX:
             return [TextEnded(ctx=PROBE_CTX, segments=0)]
-        try:
-            return self._front.handle(message, now_s)
-        except Exception as error:  # noqa: BLE001 - one context's text must not end the others'
-            note_error("text_failed", error, ctx=message.ctx)
-            self._front.handle(TextDrop(ctx=message.ctx), now_s)
-            return [
-                Failed(
-                    ctx=message.ctx,
-                    code="internal",
-                    message="the text could not be prepared; the server's log says why",
-                )
-            ]
+        return self._front.handle(message, self._clock.now())

@@ -90,6 +90,7 @@ class Engine:
         self._voices = VoiceLoader(runner.load_voice, mailbox.wake)
         self._live: dict[int, _Live] = {}
         self._out: list[Message] = []
+        self._idle = True
 
     def run(self) -> None:
         """For ever; the process ends when its parent is gone."""
@@ -100,14 +101,15 @@ class Engine:
     def turn(self) -> None:
         """Read, step once if anything can run, publish; sleeps where there is nothing to do."""
         self._take(self._mailbox.receive(self._rest_s()))
-        if batch := self._plan():
+        batch = self._plan()
+        self._idle = not batch
+        if batch:
             self._step(batch)
         self._publish()
 
     def _rest_s(self) -> float:
         """How long nothing has to be done if nothing comes."""
-        ahead_s = self._settings.max_ahead_s
-        if self._out or any(live.context.runnable(ahead_s) for live in self._live.values()):
+        if self._out or not self._idle:
             return 0.0
         return max(0.0, self._vitals.due_s(len(self._live)) - self._clock.now())
 

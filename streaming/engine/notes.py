@@ -6,6 +6,7 @@ The parent reads these lines and logs them as its own. Does not know: how they a
 from __future__ import annotations
 
 import json
+import logging
 import sys
 import traceback
 from typing import Any
@@ -22,3 +23,16 @@ def note_error(event: str, error: BaseException, **fields: Any) -> None:
     """Write the error with its traceback, on one line."""
     trace = "".join(traceback.format_exception(error))
     note(event, level="error", error=repr(error), traceback=trace, **fields)
+
+
+class NoteHandler(logging.Handler):
+    """What modules say through ``logging`` becomes such lines too."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Write the record as one line."""
+        level = record.levelname.lower() if record.levelno > logging.DEBUG else "debug"
+        fields = {"logger": record.name}
+        if record.exc_info is not None and record.exc_info[1] is not None:
+            note_error(record.getMessage(), record.exc_info[1], **fields)
+        else:
+            note(record.getMessage(), level=level, **fields)

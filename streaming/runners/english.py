@@ -17,7 +17,7 @@ LONGEST_WORD_CHARS = 20
 """The letter-to-sound net drops what is past 24 letters."""
 
 _LONG_NUMBER = re.compile(rf"(?<!\d\.)(?<!\d)\d[\d,]{{{LONGEST_NUMBER_DIGITS - 1},}}\d")
-_LONG_WORD = re.compile(rf"[^\W\d_]{{{LONGEST_WORD_CHARS},}}(?=[^\W\d_])")
+_LONG_WORD = re.compile(rf"[^\W\d_]{{{LONGEST_WORD_CHARS}}}(?=[^\W\d_])")
 _GROUP_DIGITS = 4
 _RENAMED = str.maketrans(
     {"。": ".", "、": ",", "℃": "°C", "℉": "°F", "‰": " per mille"}

@@ -1,0 +1,91 @@
+import numpy as np
+import pytest
+from making import segment
+
+from streaming.config import PauseSettings
+from streaming.engine.track import Track
+from streaming.errors import SynthesisFailed
+from streaming.messages import CHUNK_SAMPLES, Audio, SegmentStarted, Words
+from streaming.runners.base import Made
+
+LENGTH = 12_000
+TONE = (0.3 * np.sin(np.arange(LENGTH) / 8)).astype(np.float32)
+
+
+def track(*, words=False):
+    return Track(1, PauseSettings(), words=words)
+
+
+def audio(events):
+    return [event for event in events if isinstance(event, Audio)]
+
+
+def test_chunks_follow_each_other_without_hole_and_end_with_the_last():
+    one = track()
+    events = one.add(segment(), Made(TONE, done=True), final=True)
+    chunks = audio(events)
+    positions = [chunk.position_samples for chunk in chunks]
+    lengths = [len(chunk.pcm) // 2 for chunk in chunks]
+    assert positions == [CHUNK_SAMPLES * each for each in range(len(chunks))]
+    assert set(lengths[:-1]) == {CHUNK_SAMPLES}
+    assert sum(lengths) == one.position_samples
+    assert [chunk.last for chunk in chunks] == [False] * (len(chunks) - 1) + [True]
+
+
+def test_a_segment_is_announced_where_its_audio_begins():
+    one = track()
+    one.add(segment(index=0), Made(TONE, done=True), final=False)
+    before = one.position_samples
+    started, *_ = one.add(segment(index=1), Made(TONE, done=True), final=True)
+    assert isinstance(started, SegmentStarted)
+    assert started.position_samples == before
+    assert started.segment.index == 1
+
+
+def test_a_segment_in_many_steps_is_announced_once():
+    one = track()
+    events = []
+    for piece in range(3):
+        events += one.add(segment(), Made(TONE[:4_000], done=piece == 2), final=False)
+    assert sum(isinstance(event, SegmentStarted) for event in events) == 1
+
+
+def test_what_waits_for_its_chunk_to_be_full_comes_with_the_end():
+    one = track()
+    out = audio(one.add(segment(), Made(TONE, done=True), final=False))
+    rest = audio(one.finish())
+    assert len(rest) == 1
+    assert rest[0].last
+    assert sum(len(chunk.pcm) // 2 for chunk in out + rest) == one.position_samples
+
+
+def test_words_come_before_their_audio_when_the_whole_segment_is_made():
+    events = track(words=True).add(segment("Hello there."), Made(TONE, done=True), final=True)
+    kinds = [type(event) for event in events]
+    assert kinds.index(Words) < kinds.index(Audio)
+    (words,) = [event for event in events if isinstance(event, Words)]
+    assert [word.text for word in words.items] == ["Hello", "there"]
+    assert words.source == "estimate"
+
+
+def test_words_come_before_their_audio_when_the_runner_knows_how_long_it_will_be():
+    one = track(words=True)
+    first = one.add(
+        segment("Hello there."), Made(TONE, done=False, expected_samples=2 * LENGTH), final=False
+    )
+    then = one.add(segment("Hello there."), Made(TONE, done=True), final=True)
+    assert any(isinstance(event, Words) for event in first)
+    assert not any(isinstance(event, Words) for event in then)
+
+
+def test_nobody_who_did_not_ask_is_sent_words():
+    events = track().add(segment(), Made(TONE, done=True), final=True)
+    assert not any(isinstance(event, Words) for event in events)
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf])
+def test_samples_that_are_no_numbers_are_refused(value):
+    samples = TONE.copy()
+    samples[5] = value
+    with pytest.raises(SynthesisFailed):
+        track().add(segment(), Made(samples, done=True), final=True)

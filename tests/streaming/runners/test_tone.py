@@ -1,0 +1,68 @@
+import numpy as np
+import pytest
+from making import segment
+
+from streaming.config import EngineSettings
+from streaming.runners.base import Work
+from streaming.runners.registry import create
+from streaming.runners.tone import STEP_SAMPLES, ToneRunner, frequency_hz, length_samples
+
+RUNNER = ToneRunner(EngineSettings(runner="tone"))
+
+
+def work(text="Hello there.", *, seed=0, speed=1.0, voice="tone-a", state=None):
+    return Work(ctx=1, segment=segment(text), voice=voice, speed=speed, seed=seed, state=state)
+
+
+def whole(**kwargs):
+    pieces, state, done = [], None, False
+    while not done:
+        (made,) = RUNNER.step([work(state=state, **kwargs)])
+        pieces.append(made.samples)
+        state, done = made.state, made.done
+    return np.concatenate(pieces)
+
+
+def heard_hz(samples):
+    return np.abs(np.fft.rfft(samples, 24_000)).argmax()
+
+
+def test_speech_is_as_long_as_the_text_would_be():
+    assert len(whole(text="x" * 10)) == length_samples("x" * 10, 1.0) == 14_400
+    assert len(whole(text="x" * 10, speed=2.0)) == 7_200
+
+
+def test_a_step_is_160_ms():
+    (made,) = RUNNER.step([work("x" * 10)])
+    assert len(made.samples) == STEP_SAMPLES
+    assert not made.done
+    assert made.expected_samples == 14_400
+
+
+@pytest.mark.parametrize("voice", ["tone-a", "tone-b"])
+@pytest.mark.parametrize("seed", [0, 7, 49])
+def test_a_seed_and_a_voice_are_heard_as_their_own_tone(voice, seed):
+    assert heard_hz(whole(voice=voice, seed=seed)) == frequency_hz(voice, seed)
+
+
+def test_no_two_of_fifty_seeds_and_two_voices_sound_alike():
+    tones = {frequency_hz(voice, seed) for voice in ("tone-a", "tone-b") for seed in range(50)}
+    assert len(tones) == 100
+
+
+def test_steps_join_without_a_seam():
+    assert np.abs(np.diff(whole(text="x" * 20))).max() < 0.01
+
+
+def test_a_fault_in_the_text_is_committed():
+    with pytest.raises(RuntimeError):
+        RUNNER.step([work("[[raise]]")])
+
+
+def test_it_is_found_by_its_name():
+    assert isinstance(create(EngineSettings(runner="tone")), ToneRunner)
+
+
+def test_a_model_it_would_not_use_is_refused():
+    with pytest.raises(ValueError, match=r"engine\.model"):
+        ToneRunner(EngineSettings(runner="tone", model="x"))

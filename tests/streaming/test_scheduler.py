@@ -1,0 +1,206 @@
+"""The policy in simulated time: no clock, no model, the same code as in the engine."""
+
+from dataclasses import dataclass, field
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from making import context, segment, waiting
+
+from streaming.context import Context, Pending
+from streaming.costs import Costs
+from streaming.scheduler import PRIORITY_S, plan
+
+RATE = 24_000
+AHEAD_S = 6.0
+CHAR_S = 0.06
+"""Speech a character."""
+
+
+def chosen(contexts, now_s=0.0, *, max_batch=1, costs=None):
+    batch = plan(contexts, now_s, costs or Costs(), max_batch=max_batch, max_ahead_s=AHEAD_S)
+    return [each.open.ctx for each in batch]
+
+
+def started(ctx, *, ahead_s, now_s=0.0):
+    made = waiting(ctx, arrived_s=now_s - 1.0)
+    made.produced(round(ahead_s * RATE), now_s)
+    return made
+
+
+class TestRanking:
+    def test_nothing_runnable_is_an_empty_batch(self):
+        assert chosen([context(1)]) == []
+
+    def test_who_runs_dry_first_goes_first(self):
+        assert chosen([started(1, ahead_s=3.0), started(2, ahead_s=0.5)]) == [2]
+
+    def test_a_newcomer_goes_before_one_who_has_a_second_to_play(self):
+        assert chosen([started(1, ahead_s=1.0), waiting(2)]) == [2]
+
+    def test_one_about_to_run_dry_goes_before_a_newcomer(self):
+        assert chosen([started(1, ahead_s=0.02), waiting(2)]) == [1]
+
+    def test_of_two_deadlines_alike_the_step_that_takes_longer_begins_first(self):
+        costs = Costs()
+        costs.learn("speech", 1, 0.001)
+        assert chosen([waiting(1, units=10), waiting(2, units=90)], costs=costs) == [2]
+
+    def test_priority_decides_between_deadlines_that_are_alike(self):
+        assert chosen([waiting(1), waiting(2, priority=10)]) == [2]
+
+    def test_priority_does_not_outweigh_a_deadline_that_is_far(self):
+        gap_s = 21 * PRIORITY_S
+        early, late = waiting(1, priority=-10), waiting(2, arrived_s=gap_s, priority=10)
+        assert chosen([early, late]) == [1]
+
+    def test_a_context_queued_behind_another_waits_for_those_heard_now(self):
+        assert chosen([waiting(1, audible_s=9.0), started(2, ahead_s=4.0)]) == [2]
+
+
+class TestBatches:
+    def test_all_go_where_all_fit(self):
+        assert chosen([started(1, ahead_s=2.0), waiting(2)], max_batch=8) == [2, 1]
+
+    def test_a_share_is_kept_for_those_who_have_sent_nothing(self):
+        pressing = [started(ctx, ahead_s=0.01 * ctx) for ctx in range(1, 9)]
+        newcomers = [waiting(ctx, arrived_s=5.0) for ctx in (20, 21, 22)]
+        batch = chosen([*pressing, *newcomers], max_batch=8)
+        assert sorted(batch) == [1, 2, 3, 4, 5, 6, 20, 21]
+
+    def test_a_share_nobody_wants_is_used_by_the_others(self):
+        speaking = [started(ctx, ahead_s=0.01 * ctx) for ctx in range(1, 12)]
+        assert chosen(speaking, max_batch=8) == [1, 2, 3, 4, 5, 6, 7, 8]
+
+
+@dataclass
+class Stream:
+    """A context in simulated time, whose listener plays without pause."""
+
+    context: Context
+    first_audio_s: float | None = None
+    worst_lateness_s: float = 0.0
+    underrun_s: float = 0.0
+    dry_s: float | None = None
+
+
+@dataclass
+class Simulation:
+    """One worker that runs what the scheduler plans; time is what the steps take."""
+
+    s_per_char: float
+    base_s: float = 0.0
+    now_s: float = 0.0
+    costs: Costs = field(default_factory=Costs)
+    streams: dict[int, Stream] = field(default_factory=dict)
+    arrivals: list[tuple[float, int, int]] = field(default_factory=list)
+    """``(when, ctx, chars)``: segments still to come."""
+
+    def add(self, ctx, when_s, chars, *, priority=0):
+        self.arrivals += [(when_s, ctx, each) for each in chars]
+        self.streams[ctx] = Stream(context(ctx, priority=priority, audible_s=when_s))
+
+    def run(self, until_s):
+        self.arrivals.sort(key=lambda arrival: arrival[0])
+        while self.now_s < until_s:
+            self._let_in()
+            contexts = [stream.context for stream in self.streams.values()]
+            batch = plan(contexts, self.now_s, self.costs, max_batch=1, max_ahead_s=AHEAD_S)
+            if batch:
+                self._step(self.streams[batch[0].open.ctx])
+            else:
+                self.now_s = self._next_event_s(until_s)
+
+    def _let_in(self):
+        for stream in self.streams.values():
+            self._listen(stream)
+        while self.arrivals and self.arrivals[0][0] <= self.now_s:
+            when_s, ctx, chars = self.arrivals.pop(0)
+            self.streams[ctx].context.queue.append(Pending(segment("x" * chars), when_s, chars))
+
+    def _listen(self, stream):
+        if stream.first_audio_s is not None:
+            heard_s = stream.context.produced_samples / RATE - max(0, stream.dry_s - self.now_s)
+            stream.context.played(round(heard_s * RATE), self.now_s)
+
+    def _next_event_s(self, until_s):
+        nexts = [arrival[0] for arrival in self.arrivals[:1]]
+        return min([*nexts, self.now_s + 0.05, until_s])
+
+    def _step(self, stream):
+        chars = len(stream.context.head.segment.text)
+        took_s = self.base_s + self.s_per_char * chars
+        lateness_s = self.now_s - stream.context.deadline_s(self.now_s)
+        stream.worst_lateness_s = max(stream.worst_lateness_s, lateness_s)
+        self.now_s += took_s
+        self.costs.learn("speech", chars, took_s)
+        arrived_s = stream.context.queue.popleft().arrived_s
+        self._hear(stream, chars * CHAR_S, arrived_s)
+        stream.context.produced(round(chars * CHAR_S * RATE), self.now_s)
+
+    def _hear(self, stream, audio_s, arrived_s):
+        if stream.first_audio_s is None:
+            stream.first_audio_s = stream.dry_s = self.now_s
+        if arrived_s <= stream.dry_s:
+            stream.underrun_s = max(stream.underrun_s, self.now_s - stream.dry_s)
+        stream.dry_s = max(stream.dry_s, self.now_s) + audio_s
+
+
+def test_a_text_of_5000_characters_does_not_hold_up_one_of_two_words():
+    simulation = Simulation(s_per_char=0.0004)
+    simulation.add(1, 0.0, [200] * 25)
+    simulation.add(2, 0.1, [9])
+    simulation.run(2.0)
+    longest_step_s, own_step_s = 200 * 0.0004, 9 * 0.0004
+    waited_s = simulation.streams[2].first_audio_s - 0.1
+    assert waited_s <= longest_step_s + own_step_s
+
+
+def test_fifty_who_talk_without_pause_have_no_gap_and_start_at_once():
+    simulation = Simulation(s_per_char=0.0002, base_s=0.004)
+    for ctx in range(50):
+        simulation.add(ctx, ctx * 0.1, [30] + [90] * 10)
+    simulation.run(60.0)
+    streams = simulation.streams.values()
+    assert max(stream.underrun_s for stream in streams) == 0
+    assert max(stream.first_audio_s - 0.1 * ctx for ctx, stream in enumerate(streams)) < 0.15
+
+
+def test_a_queue_is_worked_off_no_faster_than_it_is_heard():
+    simulation = Simulation(s_per_char=0.0002)
+    simulation.add(1, 0.0, [100] * 50)
+    simulation.run(10.0)
+    heard_s = 10.0
+    made_s = simulation.streams[1].context.produced_samples / RATE
+    assert made_s <= heard_s + AHEAD_S + 100 * CHAR_S
+
+
+arrivals = st.lists(
+    st.tuples(
+        st.floats(0, 5),
+        st.lists(st.integers(1, 200), min_size=1, max_size=12),
+        st.integers(-10, 10),
+    ),
+    min_size=1,
+    max_size=12,
+)
+
+
+@settings(max_examples=150, deadline=None)
+@given(arrivals, st.floats(0.0001, 0.05))
+def test_nobody_starves_however_great_the_load_and_whatever_the_priorities(contexts, s_per_char):
+    """Late by at most one turn of everyone else, counted from the deadline of the work."""
+    simulation = Simulation(s_per_char=s_per_char)
+    for ctx, (when_s, chars, priority) in enumerate(contexts):
+        simulation.add(ctx, when_s, chars, priority=priority)
+    step_s = 200 * max(s_per_char, 0.0005)
+    simulation.run(5.0 + sum(sum(chars) for _, chars, _ in contexts) * (s_per_char + CHAR_S))
+    bound_s = 2 * step_s + 20 * PRIORITY_S + (len(contexts) + 1) * step_s
+    for stream in simulation.streams.values():
+        assert not stream.context.queue
+        assert stream.worst_lateness_s <= bound_s
+
+
+@given(st.permutations(range(1, 9)))
+def test_the_order_in_which_contexts_are_listed_does_not_matter(order):
+    contexts = {ctx: started(ctx, ahead_s=ctx % 3) for ctx in order}
+    assert chosen([contexts[ctx] for ctx in order], max_batch=3) == [3, 6, 1]
