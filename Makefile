@@ -96,8 +96,14 @@ setup-cosyvoice: $(VENV)/.base ## torch and what else the CosyVoice models need 
 constraints: ## pin the newest releases that pyproject.toml allows, from a new environment
 	rm -rf build/constraints && $(firstword $(PYTHONS)) -m venv build/constraints
 	build/constraints/bin/python -m pip --quiet install -e '.[dev]' -e clients/python
-	{ sed -n '/^#/p' constraints.txt; \
-	  build/constraints/bin/python -m pip freeze --exclude-editable; } >build/constraints.txt
+	@{ sed -n '1,/^[^#]/ s/^#/#/p' constraints.txt; \
+	  build/constraints/bin/python -m pip freeze --exclude-editable | while read -r pin; do \
+	    case $$pin in \
+	      onnxruntime==*) sed -n '/Intel/p; /^onnxruntime.* == "x86_64"/p' constraints.txt; \
+	        echo "$$pin; sys_platform != \"darwin\" or platform_machine != \"x86_64\"" ;; \
+	      *) echo "$$pin" ;; \
+	    esac; \
+	  done; } >build/constraints.txt
 	mv build/constraints.txt constraints.txt
 
 # --- what the tests need beyond pip -------------------------------------------------------

@@ -65,7 +65,7 @@ def transcribe(pcm: NDArray[np.float32], *, language: str = "en") -> str:
     segments, _ = _model().transcribe(
         pcm,
         language=language,
-        beam_size=5,
+        beam_size=1,
         condition_on_previous_text=False,
         without_timestamps=True,
     )

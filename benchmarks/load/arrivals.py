@@ -2,7 +2,8 @@
 
 Closed: a session opens its next context ``COVER_S`` before its listener has heard the one before,
 so that the listener hears no pause as long as the first packet comes within that. Earlier would
-measure the server's pacing: a packet far ahead of the listener is held back on purpose.
+measure the server's pacing: a packet far ahead of the listener is held back on purpose. Where a
+language model writes, the listener also waits for its first words, as in a real dialog.
 Poisson: contexts come at random to whichever session is free; one that finds none is *missed*.
 """
 

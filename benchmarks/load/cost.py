@@ -1,7 +1,7 @@
 """What a run costs: processor time and memory of the server's processes and of our own.
 
 A server on this machine is found by who listens on its port, and counted with its children; any
-other by its ``/metrics``, which know its main process alone.
+other by its ``/metrics``.
 """
 
 from __future__ import annotations
@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 import threading
 import time
-import urllib.error
 import urllib.request
 from dataclasses import dataclass, field
 from typing import Self
@@ -129,16 +128,15 @@ def _listening_on(port: int) -> int | None:
 
 
 def _metrics(url: str) -> tuple[float, float] | None:
-    """Processor seconds and resident bytes, as ``/metrics`` tells them."""
+    """Processor seconds and resident bytes of all its processes, as ``/metrics`` tells them."""
     address = url.replace("ws", "http", 1) if url.startswith("ws") else url
     try:
         with urllib.request.urlopen(f"{address.rstrip('/')}/metrics", timeout=5) as answer:  # noqa: S310 - an address the operator typed, checked in options.py
             text = answer.read().decode()
-    except (urllib.error.URLError, TimeoutError, OSError):
+    except OSError:
         return None
-    found = [
-        re.search(rf"^{name} (\S+)$", text, re.MULTILINE)
-        for name in ("process_cpu_seconds_total", "process_resident_memory_bytes")
-    ]
-    cpu_s, rss = (float(match[1]) if match else None for match in found)
-    return None if cpu_s is None or rss is None else (cpu_s, rss)
+    cpu_s, rss_bytes = (
+        [float(value) for value in re.findall(rf"^{name}{{.*}} (\S+)$", text, re.MULTILINE)]
+        for name in ("cosystream_cpu_seconds_total", "cosystream_resident_memory_bytes")
+    )
+    return (sum(cpu_s), sum(rss_bytes)) if cpu_s and rss_bytes else None

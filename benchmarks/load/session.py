@@ -87,7 +87,8 @@ class Session:
             await self._write(text)
         else:
             self._text(text)
-        self._send({"type": "end", "ctx": self._ctx})
+        if not self._over.done():
+            self._send({"type": "end", "ctx": self._ctx})
         await self._until_over(opened_s)
 
     def close(self) -> None:
