@@ -22,7 +22,7 @@ from server.encoding import EncoderPool
 from server.http import Api
 from server.metrics import Metrics
 from server.ring import RingBudget
-from server.session import Services
+from server.services import Services
 from server.sessions import Sessions
 from server.settings import Settings
 from streaming.clock import LoopClock

@@ -20,7 +20,8 @@ from server import requests
 from server.access import Identity
 from server.events import Event, Pong, Ready, Warn, error_event
 from server.protocols import native
-from server.session import Session, Terms
+from server.services import Terms
+from server.session import Session
 from server.sessions import Sessions
 from server.transport import EXTENSION, Wire
 from server.version import VERSION

@@ -12,7 +12,8 @@ from typing import Any
 
 from server.access import Identity
 from server.outbox import Adapter
-from server.session import Services, Session, Terms
+from server.services import Services, Terms
+from server.session import Session
 from streaming.errors import GoingAway, ResumeUnknown, TooManySessions
 
 DRAIN_STEP_S = 0.05

@@ -17,7 +17,7 @@ from starlette.responses import StreamingResponse
 
 from server.access import Identity
 from server.encoding import EncoderPool
-from server.session import Services
+from server.services import Services
 from streaming.audio.containers import Container, open_container
 from streaming.engine.client import ContextRequest, EngineContext
 from streaming.errors import BadJson, InvalidValue, TextTooLong, by_code
@@ -78,9 +78,7 @@ async def speak(
     Raises:
         CosystreamError: refused, or failed before any audio was made.
     """
-    info = services.engine.info
-    default = info.default_voice if info else ""
-    identity.require_voice(default if asked.voice is None else asked.voice)
+    identity.require_voice(services.default_voice if asked.voice is None else asked.voice)
     identity.require_characters(len(asked.text))
     container = open_container(_format(request, asked))
     stream = _Stream(services, asked)

@@ -113,10 +113,7 @@ async def test_readiness_waits_for_the_first_warm_step(start_server) -> None:
             reasons.add(body)
     assert any(b"loading" in reason for reason in reasons)
     async with talking(server.ws_url, {}) as talk:
-        await talk.send("text", delta="Hello there.")
-        await talk.until_audio()
-        await talk.send("end")
-        done = await talk.until("done")
+        done = await talk.speak("Hello there.")
     assert done["first_packet_ms"] < 300
 
 

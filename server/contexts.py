@@ -1,0 +1,345 @@
+"""What requests do to a session's contexts, and what becomes of each of them.
+
+Knows: opening, text, cancelling, reports of what was heard, the three ways a context ends. Does
+not know: connections, resume, JSON.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import structlog
+from msgspec import UNSET
+
+from server import requests
+from server.context import Context, ms_of
+from server.events import Cancelled, Done, Opened, Queued, Warn, error_event
+from server.lineup import Lineup
+from server.metrics import Outcome
+from server.outbox import Outbox
+from server.output import Ending, Output
+from server.pacing import PTS_RATE, PlayClock
+from server.sender import Sender
+from server.services import Services, Terms
+from streaming import errors
+from streaming.engine.client import ContextRequest
+from streaming.errors import by_code
+from streaming.messages import SAMPLE_RATE, ContextEvent, Failed, Finished
+
+LONGEST_MS = 1e9
+
+
+class Contexts:
+    """The contexts of one session, one after another on one play clock."""
+
+    def __init__(
+        self,
+        services: Services,
+        terms: Terms,
+        outbox: Outbox,
+        session_id: str,
+        log: structlog.stdlib.BoundLogger,
+    ) -> None:
+        self.draining = False
+        self._s = services
+        self._terms = terms
+        self._outbox = outbox
+        self._session_id = session_id
+        self._log = log
+        self._characters = 0
+        self._lineup = Lineup()
+        self._play = PlayClock(terms.lead_ms)
+        self._sender = Sender(
+            self._lineup, self._play, outbox, services.clock, services.metrics, self._ended
+        )
+
+    def __len__(self) -> int:
+        return len(self._lineup)
+
+    def pump(self) -> None:
+        """Send what is due."""
+        self._sender.pump()
+
+    def stop_sending(self) -> None:
+        """There is no connection to send over."""
+        self._sender.stop()
+
+    def park(self) -> None:
+        """The listener is away: keep everything, compute nothing."""
+        self._play.pause(self._s.clock.now())
+        for context in self._lineup:
+            context.engine.park()
+
+    def unpark(self) -> None:
+        """The listener is back."""
+        self._play.resume(self._s.clock.now())
+        for context in self._lineup:
+            context.engine.unpark()
+        self._sender.pump()
+
+    def close(self) -> None:
+        """Cancel all, telling nobody."""
+        for context in self._lineup:
+            self._drop(context, "cancelled")
+
+    def describe(self) -> list[dict[str, Any]]:
+        """For ``ready`` after a resume."""
+        return [
+            {
+                "ctx": context.id,
+                "sid": context.sid,
+                "state": "speaking" if context.begun else "waiting",
+                "text_seq": context.text_seq,
+            }
+            for context in self._lineup
+        ]
+
+    # --- requests ---------------------------------------------------------------------------
+
+    def handle(self, request: requests.Request) -> None:
+        """Carry out one request.
+
+        Raises:
+            CosystreamError: it was refused, and nothing of it was done.
+        """
+        if isinstance(request, requests.Text):
+            self._text(request)
+        elif isinstance(request, requests.Open):
+            self.open(request)
+        elif isinstance(request, requests.Flush):
+            self._lineup.find(request.ctx, "flush").flush(request.id)
+        elif isinstance(request, requests.End):
+            self._lineup.find(request.ctx, "end").end()
+        elif isinstance(request, requests.Cancel):
+            self._cancel(request)
+        elif isinstance(request, requests.Played):
+            self._played(request)
+
+    def open(self, request: requests.Open) -> Context:
+        """Begin a context.
+
+        Raises:
+            CosystreamError: it was refused; nothing was begun and nothing cancelled.
+        """
+        name = request.ctx or self._lineup.implicit_id()
+        self._check_open(name, request)
+        asked = self._ask(request)
+        ignored = self._s.engine.check(asked)
+        before = list(self._lineup)
+        context = self._begin(name, request, asked)
+        # Begun first, so that a refusal leaves what speaks untouched.
+        for other in reversed(before):
+            if request.when == "interrupt" or (request.when == "replace" and not other.begun):
+                self._cancel_one(other, None)
+        for option, message in ignored:
+            self._outbox.event(
+                Warn(code="option_ignored", message=message, option=option, ctx=name)
+            )
+        self._tell_positions()
+        return context
+
+    def _check_open(self, name: str, request: requests.Open) -> None:
+        limit = self._s.settings.limits.contexts
+        if self.draining:
+            raise errors.GoingAway("the server is going away; open it on another")
+        if name in self._lineup:
+            raise errors.ContextExists(
+                f"context {name!r} is still active; end or cancel it first, or use another id"
+            )
+        if len(self._lineup) >= limit and request.when != "interrupt":
+            raise errors.TooManyContexts(
+                f"{len(self._lineup)} contexts are active and the limit is {limit}; wait for one to end"
+            )
+        self._terms.identity.require_voice(self._voice(request))
+        self._s.access.opens.require(self._session_id, "contexts opened by this session")
+
+    def _ask(self, request: requests.Open) -> ContextRequest:
+        return ContextRequest(
+            voice=request.voice,
+            language=request.language,
+            speed=request.speed,
+            seed=request.seed,
+            instruct=request.instruct,
+            words=True,  # for `cancelled.text_spoken`, whether the client asked for them or not
+            text_mode=request.text_mode,
+            max_delay_ms=request.max_delay_ms,
+            priority=request.priority,
+            start_in_ms=0 if request.when == "interrupt" else self._ms_before_a_new_one(),
+        )
+
+    def _begin(self, name: str, request: requests.Open, asked: ContextRequest) -> Context:
+        context: Context | None = None
+
+        def from_engine(event: ContextEvent) -> None:
+            assert context is not None  # the engine calls from the event loop, later than `open`
+            if isinstance(event, Failed) and event.code == errors.EngineRestarted.code:
+                self._failed(context, event)  # at once: the client can ask again the sooner
+            else:
+                context.on_engine(event)
+            self._sender.pump()
+
+        context = Context(
+            id=name,
+            sid=self._lineup.next_sid(),
+            voice=self._voice(request),
+            request=request,
+            engine=self._s.engine.open(asked, from_engine),
+            output=Output(
+                self._terms.audio, self._s.pool, levels=request.levels, on_ready=self._sender.pump
+            ),
+            now=self._s.clock.now,
+            implicit=request.ctx is None,
+        )
+        self._lineup.add(context)
+        self._outbox.event(Opened(ctx=name, sid=context.sid, voice=context.voice))
+        self._log.info("context opened", ctx=name, voice=context.voice)
+        return context
+
+    def _text(self, request: requests.Text) -> None:
+        current = self._lineup.current() if request.ctx is None else None
+        context = current or (request.ctx and self._lineup.find(request.ctx, "text")) or None
+        chars = len(request.delta)
+        self._check_text(context.transcript.chars if context else 0, chars)
+        if context is None:
+            context = self.open(requests.Open())
+        if context.append(request.delta, request.seq):
+            self._characters += chars
+            self._s.metrics.text_accepted(chars)
+
+    def _check_text(self, so_far: int, chars: int) -> None:
+        limit = self._s.settings.limits.text_chars
+        if so_far + chars > limit:
+            raise errors.TextTooLong(
+                f"{so_far} characters so far and {chars} more pass the limit of {limit} a context; "
+                "end this one and open another"
+            )
+        self._terms.identity.require_characters(self._characters + chars)
+
+    def _cancel(self, request: requests.Cancel) -> None:
+        everything = request.ctx in {None, "*"}
+        targets = [c for c in self._lineup if everything or c.id == request.ctx]
+        if not targets:
+            name = UNSET if everything or request.ctx is None else request.ctx
+            self._outbox.event(
+                Warn(code="not_active", message="nothing active to cancel", ctx=name)
+            )
+        # The last one first: cancelling the one that speaks would let the next begin.
+        for context in reversed(targets):
+            self._cancel_one(context, request.played_ms if context.begun else None)
+        self._tell_positions()
+        self._sender.pump()
+
+    def _cancel_one(self, context: Context, played_ms: float | None) -> None:
+        now = self._s.clock.now()
+        if played_ms is not None and context.starts_48k is not None:
+            heard_48k = min(int(min(played_ms, LONGEST_MS) * 48), context.sent_48k)
+            self._play.on_report(context.starts_48k + heard_48k, now)
+        told = self._play.reported(now)
+        heard = context.heard_samples(self._play.position(now))
+        spoken, remaining = context.transcript.split(heard)
+        self._play.forget_unheard(context.sent_48k - heard * 2)
+        self._drop(context, "cancelled")
+        self._outbox.event(
+            Cancelled(
+                ctx=context.id,
+                audio_sent_ms=context.sent_48k // 48,
+                played_ms=ms_of(heard),
+                text_spoken=spoken,
+                text_remaining=remaining,
+                source="client" if told else "clock",
+            )
+        )
+        self._log.info("context cancelled", ctx=context.id, played_ms=ms_of(heard))
+
+    def _played(self, request: requests.Played) -> None:
+        head = self._lineup.head()
+        context = head if request.ctx is None else self._lineup.get(request.ctx)
+        if context is None or context.starts_48k is None:
+            return  # it ended while the report was on its way, or has no audio to have heard
+        asked_48k = int(min(request.pts_ms, LONGEST_MS) * 48)
+        heard_48k = min(asked_48k, context.sent_48k)
+        self._play.on_report(context.starts_48k + heard_48k, self._s.clock.now())
+        if asked_48k > context.sent_48k:
+            sent_ms = context.sent_48k // 48
+            self._outbox.event(
+                Warn(
+                    code="played_clamped",
+                    message=f"played {request.pts_ms:g} ms, but only {sent_ms} ms were sent",
+                    ctx=context.id,
+                )
+            )
+        self._sender.pump()
+
+    def _voice(self, request: requests.Open) -> str:
+        return self._s.default_voice if request.voice is None else request.voice
+
+    def _ms_before_a_new_one(self) -> int:
+        """How long the audio that is known to come before a new context will play."""
+        if not self._lineup:
+            return 0
+        unheard_48k = self._play.sent - self._play.position(self._s.clock.now())
+        return max(0, unheard_48k) * 1000 // PTS_RATE
+
+    def _tell_positions(self) -> None:
+        for context in self._lineup.moved():
+            self._outbox.event(Queued(ctx=context.id, position=context.position or 0))
+
+    # --- endings ----------------------------------------------------------------------------
+
+    def _ended(self, context: Context, ending: Ending) -> None:
+        if isinstance(ending, Finished):
+            self._finished(context, ending)
+        else:
+            self._failed(context, ending)
+
+    def _finished(self, context: Context, finished: Finished) -> None:
+        audio_s = finished.samples / SAMPLE_RATE
+        rtf = round(finished.compute_s / audio_s, 4) if audio_s else None
+        metadata = self._terms.metadata
+        done = Done(
+            ctx=context.id,
+            reason="completed",
+            audio_ms=ms_of(finished.samples),
+            samples=finished.samples,
+            first_packet_ms=context.timer.first_packet_ms,
+            first_delta_to_packet_ms=context.timer.first_delta_to_packet_ms,
+            ttfa_ms=context.timer.ttfa_ms,
+            rtf=rtf,
+            last_seq=context.last_seq,
+            metadata=UNSET if metadata is None else metadata,
+        )
+        self._drop(context, "done")
+        self._outbox.event(done)
+        self._tell_positions()
+        self._measure(done)
+
+    def _measure(self, done: Done) -> None:
+        metrics = self._s.metrics
+        if done.first_packet_ms is not None:
+            metrics.first_packet(done.first_packet_ms)
+        if done.ttfa_ms is not None:
+            metrics.first_sound(done.ttfa_ms)
+        if done.rtf is not None:
+            metrics.computed(done.rtf)
+        self._log.info(
+            "context done",
+            ctx=done.ctx,
+            audio_ms=done.audio_ms,
+            first_packet_ms=done.first_packet_ms,
+            rtf=done.rtf,
+        )
+
+    def _failed(self, context: Context, failed: Failed) -> None:
+        error = by_code(failed.code, failed.message)
+        self._drop(context, "error")
+        self._s.metrics.error(error.code)
+        self._outbox.event(error_event(error, ctx=context.id, fatal=True))
+        self._tell_positions()
+        self._log.warning("context failed", ctx=context.id, code=error.code, message=error.message)
+
+    def _drop(self, context: Context, outcome: Outcome) -> None:
+        """The context has ended: nothing of it stays but its id."""
+        self._lineup.remove(context)
+        context.close()
+        underrun_ms = context.underrun_s * 1000 if context.begun else None
+        self._s.metrics.context_ended(outcome, underrun_ms)
