@@ -154,6 +154,7 @@ class FakeServer:
         self.sessions: dict[str, FakeSession] = {}
         self.forget_sessions = False
         self.refuse: str | None = None
+        self.refuse_before_hello = False
         self.close_codes: list[int | None] = []
 
     async def __aenter__(self) -> Self:
@@ -197,6 +198,9 @@ class FakeServer:
     async def _serve(self, connection: ServerConnection) -> None:
         self.connections.append(connection)
         session: FakeSession | None = None
+        if self.refuse_before_hello:
+            await self._turn_away(connection)
+            return
         try:
             async for raw in connection:
                 message = json.loads(raw)
@@ -219,9 +223,7 @@ class FakeServer:
 
     async def _begin(self, connection: ServerConnection, hello: Message) -> FakeSession | None:
         if self.refuse:
-            fatal = {"code": self.refuse, "message": "go away", "status": 401, "fatal": True}
-            await self.send(connection, json.dumps({"type": "error", **fatal}))
-            await connection.close(CloseCode.POLICY_VIOLATION)
+            await self._turn_away(connection)
             return None
         resume = hello.get("resume")
         old = self.sessions.get(resume["session"]) if resume else None
@@ -238,6 +240,11 @@ class FakeServer:
                 if seq > resume["last_seq"]:
                     await self.send(connection, _again(data))
         return session
+
+    async def _turn_away(self, connection: ServerConnection) -> None:
+        fatal = {"code": self.refuse, "message": "go away", "status": 401, "fatal": True}
+        await self.send(connection, json.dumps({"type": "error", **fatal}))
+        await connection.close(CloseCode.POLICY_VIOLATION)
 
     def _ready(self, session: FakeSession, *, resumed: bool) -> Message:
         audio = {"codec": "mulaw", "rate": RATE, "channels": 1, "frame_ms": FRAME_MS}

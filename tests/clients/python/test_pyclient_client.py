@@ -177,6 +177,25 @@ async def test_a_refused_message_is_raised_once_and_the_context_goes_on():
         assert len([packet async for packet in context]) == PACKETS
 
 
+async def test_after_a_refused_text_no_other_is_taken_and_the_gap_is_not_reported_again():
+    async def refuse(session, message):
+        code = "text_too_long" if message["seq"] == 1 else "text_gap"
+        await session.error(code, ctx=message["ctx"])
+        return True
+
+    async with FakeServer(hooks={"text": refuse}) as server, Client(server.url) as client:
+        context = await client.open()
+        await context.opened()
+        await context.send("x" * 20_000)
+        with pytest.raises(MessageRefused, match="text_too_long"):
+            await context.wait()
+        await asyncio.sleep(0.02)
+        with pytest.raises(MessageRefused, match="text_too_long"):
+            await context.send("more")
+        await context.end()
+        assert isinstance(await context.wait(), Done)
+
+
 async def test_warnings_are_events_and_in_the_log(caplog):
     async def warn(session, message):
         await session.event(
@@ -193,9 +212,10 @@ async def test_warnings_are_events_and_in_the_log(caplog):
         assert "option_ignored" in caplog.text
 
 
-async def test_a_refused_session_says_why():
+@pytest.mark.parametrize("before_hello", [True, False])
+async def test_a_refused_session_says_why(before_hello):
     async with FakeServer() as server:
-        server.refuse = "unauthorized"
+        server.refuse, server.refuse_before_hello = "unauthorized", before_hello
         with pytest.raises(Refused) as refused:
             async with Client(server.url, api_key="wrong"):
                 pass
@@ -343,7 +363,7 @@ async def test_long_text_is_sent_in_pieces_and_lone_surrogates_not_at_all():
         await context.end()
         await context.wait()
         deltas = [message["delta"] for message in server.messages("text")]
-        assert [len(delta) for delta in deltas] == [16_384, 16_384, 7_232]
+        assert [len(delta) for delta in deltas] == [8_192] * 4 + [40_000 - 4 * 8_192]
 
 
 async def test_a_flush_id_under_way_and_a_context_id_in_use_are_refused():

@@ -121,6 +121,9 @@ class Connection:
     async def _begin(self) -> None:
         start_s = time.perf_counter()
         link = await open_link(self._access, self._hello, self._patience.connect_s)
+        if self._closed:
+            await link.close()
+            raise ClientClosed("the client was closed")
         self.connect_ms = (time.perf_counter() - start_s) * 1000
         self.session = Session(link.ready)
         self._gain(link)

@@ -26,8 +26,11 @@ from cosystream.inbox import Inbox
 from cosystream.outbox import Message, Outbox
 from cosystream.stats import Meter, Stats
 
-MAX_DELTA_CHARS = 16_384
-"""Longer text is sent in pieces: at six bytes a character still a tenth of a message's limit."""
+MAX_DELTA_CHARS = 8_192
+"""Longer text is sent in pieces: at six bytes a character a twentieth of a message's limit."""
+
+_TEXT_STOPPERS = frozenset({"text_too_long", "not_allowed"})
+"""Refusals of a delta after which no other can be accepted, since its number is missing."""
 
 
 class Wire(Protocol):
@@ -61,6 +64,7 @@ class Context:
         self._progress = asyncio.Event()
         self._over = asyncio.Event()
         self._feeding: asyncio.Task[None] | None = None
+        self._text_refused: CosystreamError | None = None
 
     def __repr__(self) -> str:
         return f"<Context {self.id} {'over' if self.over else 'active'}>"
@@ -75,17 +79,24 @@ class Context:
         """Whether the server has said that it opened it."""
         return self._opened is not None
 
-    async def send(self, delta: str) -> None:
-        """Append text, any length, ``""`` included.
+    async def send(self, delta: str, *, end: bool = False) -> None:
+        """Append text, any length, ``""`` included; with ``end`` there is no more.
 
         Raises ValueError for text that is not Unicode (a lone surrogate), the context's error if
-        it failed, MessageRefused with ``context_gone`` or ``context_ended`` where it is too late.
+        it failed, MessageRefused with ``context_gone`` or ``context_ended`` where it is too late,
+        or with the code of a text that was refused before: none after it can be accepted.
         """
         _check_unicode(delta)
         self._check_writable()
-        self._meter.text(delta, time.perf_counter())
+        if self._text_refused is not None:
+            raise self._text_refused
+        now_s = time.perf_counter()
+        self._meter.text(delta, now_s)
         for start in range(0, len(delta), MAX_DELTA_CHARS):
             self.outbox.text(delta[start : start + MAX_DELTA_CHARS])
+        if end:
+            self.outbox.end()
+            self._meter.release(now_s)
         await self._wire.post(self)
 
     async def flush(self, flush_id: str | None = None) -> str:
@@ -193,6 +204,10 @@ class Context:
 
     def refuse(self, error: CosystreamError) -> None:
         """A message of its was refused; it goes on."""
+        if self._text_refused is not None and error.code in {"text_gap", *_TEXT_STOPPERS}:
+            return  # deltas that were on their way behind the refused one
+        if error.code in _TEXT_STOPPERS:
+            self._text_refused = error
         self.inbox.refuse(error)
         self._progress.set()
 

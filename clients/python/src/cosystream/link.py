@@ -6,6 +6,7 @@ Knows: websockets, the first messages. Does not know: contexts, or connecting ag
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import logging
 import ssl
 from dataclasses import dataclass, field
@@ -116,9 +117,9 @@ def _options(access: Access) -> dict[str, Any]:
 
 
 async def _greet(socket: ClientConnection, hello: wire.Fields) -> Ready:
-    refusal: CosystreamError | None = None
-    try:
+    with contextlib.suppress(ConnectionClosed):  # a refusal may have come first: read it
         await socket.send(wire.encode(hello))
+    try:
         while True:
             message = await socket.recv()
             fields = wire.decode_text(message) if isinstance(message, str) else {"type": "audio"}
@@ -127,8 +128,7 @@ async def _greet(socket: ClientConnection, hello: wire.Fields) -> Ready:
             if fields["type"] == "warning":
                 log.warning("%s: %s", fields.get("code"), fields.get("message"))
             if fields["type"] == "error" and fields.get("code") != "resume_unknown":
-                refusal = from_wire(Refused, fields)
-                raise refusal
+                raise from_wire(Refused, fields)
     except ConnectionClosed as closed:
         raise ConnectionFailed(f"it was closed before it was ready ({closed})") from closed
 

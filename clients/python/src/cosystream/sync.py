@@ -121,8 +121,7 @@ async def _connect(client: Client) -> Client:
 async def _begin(client: Client, text: str | Iterable[str], options: dict[str, Any]) -> Context:
     context = await client.open(**options)
     if isinstance(text, str):
-        await context.send(text)
-        await context.end()
+        await context.send(text, end=True)
     else:
         context.feed(pieces_of(text))
     return context

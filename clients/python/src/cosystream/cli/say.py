@@ -92,10 +92,9 @@ async def _give_text(context: Context, plan: Plan) -> None:
         context.feed(pieces_of(read_text(sys.stdin.fileno())))
         return
     try:
-        await context.send(plan.text)
+        await context.send(plan.text, end=True)
     except ValueError as wrong:
         raise Usage(str(wrong)) from wrong
-    await context.end()
 
 
 async def _interrupt(context: Context, player: Player | None) -> None:
