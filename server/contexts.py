@@ -139,16 +139,16 @@ class Contexts:
         return context
 
     def _check_open(self, name: str, request: requests.Open) -> None:
-        limit = self._s.settings.limits.contexts
+        active, limit = len(self._lineup), self._s.settings.limits.contexts
         if self.draining:
             raise errors.GoingAway("the server is going away; open it on another")
         if name in self._lineup:
             raise errors.ContextExists(
                 f"context {name!r} is still active; end or cancel it first, or use another id"
             )
-        if len(self._lineup) >= limit and request.when != "interrupt":
+        if active >= limit and request.when != "interrupt":
             raise errors.TooManyContexts(
-                f"{len(self._lineup)} contexts are active and the limit is {limit}; wait for one to end"
+                f"{active} contexts are active and the limit is {limit}; wait for one to end"
             )
         self._terms.identity.require_voice(self._voice(request))
         self._s.access.opens.require(self._session_id, "contexts opened by this session")

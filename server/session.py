@@ -47,7 +47,7 @@ class Session:
             services.settings.limits,
             services.budget,
             services.clock,
-            on_writable=lambda: self._contexts.pump(),
+            on_writable=self._writable,
             on_slow=self._too_slow,
         )
         self._contexts = Contexts(services, terms, self._outbox, self.id, self.log)
@@ -177,6 +177,9 @@ class Session:
             self._end_timer.cancel()
             self._end_timer = None
         return self._outbox.detach()
+
+    def _writable(self) -> None:
+        self._contexts.pump()
 
     def _too_slow(self, error: SlowConsumer) -> None:
         """The socket takes nothing: neither a message nor a close would get through it."""
