@@ -36,7 +36,8 @@ serve: $(VENV)/.base ## the server and its page at http://127.0.0.1:8000
 	@exec $(BIN)/python -m server $(ARGS)
 
 test: $(VENV)/.dev browser test-web ## every test
-	$(BIN)/python -m pytest $(ARGS)
+	CHROMIUM="$${CHROMIUM:-$$(for name in $(CHROMIUMS); do command -v $$name && break; done)}" \
+	  $(BIN)/python -m pytest $(ARGS)
 
 lint: $(VENV)/.dev ## ruff, mypy, import contracts, links in the documents
 	$(BIN)/ruff check .
