@@ -18,8 +18,9 @@ if __name__ == "__main__":
     import msgspec
 
     from streaming.config import EngineSettings
-    from streaming.engine.notes import NoteHandler
+    from streaming.engine.notes import NoteHandler, note_error
 
+    sys.excepthook = lambda _, error, __: note_error("child_crashed", error)
     logging.basicConfig(handlers=[NoteHandler()], level=logging.INFO)
 
     kind, text = sys.argv[1:]

@@ -25,7 +25,7 @@ READ_BYTES = 1 << 18
 PIPE_BYTES = 1 << 20
 """Where the system lets a pipe grow, so that a busy parent does not stop a step's publication."""
 
-OUTBOX_BATCHES = 256
+OUTBOX_BATCHES = 64
 """Batches that may wait for a parent that reads slowly; then the loop waits with them."""
 
 

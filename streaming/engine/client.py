@@ -78,9 +78,11 @@ class EngineClient:
             )
             for worker in range(self._settings.text.workers)
         ]
+        starts = [asyncio.create_task(child.start()) for child in self._children]
         try:
-            await asyncio.gather(*(child.start() for child in self._children))
-        except BaseException:
+            await asyncio.gather(*starts)
+        except BaseException:  # refused or cancelled: no process is left behind
+            await asyncio.wait(starts)
             await self.close()
             raise
 
@@ -151,8 +153,7 @@ class EngineClient:
         Raises:
             EngineLoading, UnknownVoice, UnsupportedLanguage: it could not be opened.
         """
-        engine = self._require_ready()
-        return requests.check(request, engine, self._default_voice(engine))
+        return requests.check(request, self._require_ready())
 
     def open(self, request: ContextRequest, sink: Sink) -> EngineContext:
         """Begin a context; ``sink`` is called with its events in order, on this event loop.
@@ -161,14 +162,14 @@ class EngineClient:
             EngineLoading, UnknownVoice, UnsupportedLanguage: as ``check``.
             Overloaded: every slot is taken.
         """
-        self.check(request)
         engine = self._require_ready()
+        requests.check(request, engine)
         ctx = next(self._numbers)
         self._slots.take(ctx)
         worker = ctx % len(self._texts)
         lines = Lines(self._texts[worker].send, self._to_engine, self._release, worker)
         context = self._contexts[ctx] = EngineContext(ctx, sink, lines)
-        voice = request.voice or self._default_voice(engine)
+        voice = request.voice or engine.default_voice
         self._to_engine(requests.to_open(ctx, request, voice))
         longest = self._settings.text.max_segment_chars
         lines.to_text(requests.to_text_open(ctx, request, longest))
@@ -189,9 +190,6 @@ class EngineClient:
                 f"the engine is not ready: {self.reason}", retry_after_ms=RETRY_AFTER_MS
             )
         return self._info
-
-    def _default_voice(self, engine: Ready) -> str:
-        return self._settings.default_voice or engine.default_voice
 
     def _to_engine(self, message: Message) -> None:
         if self._engine is not None:

@@ -30,13 +30,15 @@ class ContextRequest:
     start_in_ms: int = 0
 
 
-def check(request: ContextRequest, engine: Ready, default_voice: str) -> list[tuple[str, str]]:
+def check(request: ContextRequest, engine: Ready) -> list[tuple[str, str]]:
     """The options that will be ignored, each with a sentence that says so.
 
     Raises:
         UnknownVoice, UnsupportedLanguage: nothing can be begun.
     """
-    voice = catalog.find(engine.voices, default_voice if request.voice is None else request.voice)
+    voice = catalog.find(
+        engine.voices, engine.default_voice if request.voice is None else request.voice
+    )
     catalog.require_language(engine.voices, voice, request.language)
     asked = {
         "speed": request.speed != _NEUTRAL_SPEED,

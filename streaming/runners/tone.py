@@ -17,6 +17,7 @@ import numpy as np
 from streaming.config import EngineSettings
 from streaming.messages import SAMPLE_RATE, Ready, Segment, Voice
 from streaming.runners.base import Made, Samples, Work
+from streaming.voices import catalog
 
 CHAR_SAMPLES = 1_440
 """60 ms a character at speed 1."""
@@ -27,12 +28,16 @@ STEP_SAMPLES = 3_840
 LEVEL = 0.1
 
 _SLEEP = re.compile(r"\[\[sleep:([\d.]+)\]\]")
-_VOICES = {"tone-a": 200.0, "tone-b": 3_000.0}
+_BASE_HZ = {"tone-a": 200.0, "tone-b": 3_000.0}
+_VOICES = tuple(
+    Voice(id=name, name=name, languages=("*",), description="A quiet sine, for tests")
+    for name in _BASE_HZ
+)
 
 
 def frequency_hz(voice: str, seed: int) -> float:
     """What a context with that voice and seed sounds like."""
-    return _VOICES[voice] + 50.0 * (seed % 50)
+    return _BASE_HZ[voice] + 50.0 * (seed % 50)
 
 
 def length_samples(text: str, speed: float) -> int:
@@ -48,21 +53,23 @@ class ToneRunner:
     def __init__(self, settings: EngineSettings) -> None:
         if settings.model is not None:
             raise ValueError(f"engine.model is {settings.model!r}; the tone runner has none")
+        self._default = settings.default_voice or "tone-a"
 
     def load(self) -> None:
-        """Nothing to load."""
+        """Nothing to load.
+
+        Raises:
+            UnknownVoice: the settings name a voice that is not there.
+        """
+        catalog.find(_VOICES, self._default)
 
     def ready(self, slots: int) -> Ready:
         """Two voices that speak anything."""
-        voices = tuple(
-            Voice(id=name, name=name, languages=("*",), description="A quiet sine, for tests")
-            for name in _VOICES
-        )
         return Ready(
             runner="tone",
             device="cpu",
-            voices=voices,
-            default_voice="tone-a",
+            voices=_VOICES,
+            default_voice=self._default,
             slots=slots,
             options=("speed", "seed"),
         )
@@ -74,7 +81,7 @@ class ToneRunner:
 
     def has_voice(self, voice: str) -> bool:
         """Both are there from the beginning."""
-        return voice in _VOICES
+        return voice in _BASE_HZ
 
     def load_voice(self, voice: str) -> None:
         """Raise: whatever is not there cannot be had."""

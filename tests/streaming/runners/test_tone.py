@@ -3,6 +3,7 @@ import pytest
 from making import segment
 
 from streaming.config import EngineSettings
+from streaming.errors import UnknownVoice
 from streaming.runners.base import Work
 from streaming.runners.registry import create
 from streaming.runners.tone import STEP_SAMPLES, ToneRunner, frequency_hz, length_samples
@@ -66,3 +67,8 @@ def test_it_is_found_by_its_name():
 def test_a_model_it_would_not_use_is_refused():
     with pytest.raises(ValueError, match=r"engine\.model"):
         ToneRunner(EngineSettings(runner="tone", model="x"))
+
+
+def test_a_default_voice_that_is_not_there_is_refused():
+    with pytest.raises(UnknownVoice, match="tone-a, tone-b"):
+        ToneRunner(EngineSettings(runner="tone", default_voice="heart")).load()
