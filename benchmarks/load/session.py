@@ -102,6 +102,8 @@ class Session:
 
     def on_binary(self, data: bytes, now_s: float) -> None:
         """A packet behind its 16-byte header."""
+        if self._wire is None:
+            return  # the run is over; what was on its way is nobody's
         _, _, sid, _, pts = _HEADER.unpack_from(data)
         meter = self._meter
         if meter is None or sid != self._sid:
