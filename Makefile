@@ -110,13 +110,15 @@ constraints: ## pin the newest releases that pyproject.toml allows, from a new e
 # --- what the tests need beyond pip -------------------------------------------------------
 
 browser:
-	@for name in $(CHROMIUMS); do command -v $$name >/dev/null && exit 0; done; \
+	@if [ -n "$$CHROMIUM" ]; then exit 0; fi; \
+	for name in $(CHROMIUMS); do command -v $$name >/dev/null && exit 0; done; \
 	if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
 	  echo "Installing Chromium for the tests of the page"; \
 	  apt-get update -qq && \
 	  DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends chromium >/dev/null; \
 	else \
-	  echo "The tests of the page need Chromium. Run: sudo apt install chromium" >&2; exit 1; \
+	  echo "The tests of the page need Chromium: sudo apt install chromium," \
+	    "or name one: CHROMIUM=/path/to/it make test" >&2; exit 1; \
 	fi
 
 test-web:
