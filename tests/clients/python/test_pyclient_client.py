@@ -6,7 +6,7 @@ import asyncio
 import json
 
 import pytest
-from pyclient_fake import PACKETS, FakeServer
+from pyclient_fake import PACKETS, FakeServer, until
 
 from cosystream import (
     Cancelled,
@@ -276,8 +276,7 @@ async def test_closing_the_client_closes_with_1000_and_fails_what_is_open():
             await asyncio.sleep(0)
         with pytest.raises(ClientClosed):
             await waiting
-        await asyncio.sleep(0.05)
-        assert server.close_codes == [1000]
+        await until(lambda: server.close_codes == [1000])
         with pytest.raises(ClientClosed):
             await client.open()
 
@@ -331,7 +330,7 @@ async def test_what_the_source_raises_cancels_and_reaches_the_reader():
         context.feed(llm())
         with pytest.raises(RuntimeError, match="fell over"):
             await context.wait()
-        await asyncio.sleep(0.05)
+        await until(lambda: server.messages("cancel"))
         assert len(server.messages("cancel")) == 1
 
 
@@ -349,7 +348,7 @@ async def test_cancelling_a_fed_context_closes_its_source():
     async with FakeServer() as server, Client(server.url) as client:
         context = await client.open()
         context.feed(llm())
-        await asyncio.sleep(0.02)
+        await until(lambda: server.messages("text"))
         assert isinstance(await context.cancel(), Cancelled)
         await asyncio.wait_for(closed.wait(), 1)
 

@@ -185,11 +185,11 @@ async def test_a_silent_server_is_given_up_after_the_timeout():
 async def test_a_slow_writer_is_never_timed_out():
     async with FakeServer() as server:
         process = await start(
-            "say", "--stats", "json", "--timeout", "0.2", url=server.url, stdin=PIPE
+            "say", "--stats", "json", "--timeout", "0.8", url=server.url, stdin=PIPE
         )
         process.stdin.write(b"Slow")
         await until(lambda: text_of(server) == "Slow")
-        await asyncio.sleep(0.6)
+        await asyncio.sleep(1.7)
         assert (await finish(process, b"ly.")).code == 0
         assert text_of(server) == "Slowly."
 

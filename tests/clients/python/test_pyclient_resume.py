@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 
 import pytest
-from pyclient_fake import PACKETS, FakeServer, payload_of
+from pyclient_fake import PACKETS, FakeServer, payload_of, until
 
 from cosystream import (
     Backoff,
@@ -91,7 +91,7 @@ async def test_packets_sent_again_are_marked_and_text_is_resent_from_the_next_nu
         async with Client(server.url, backoff=FAST) as client:
             context = await client.open()
             await context.send("first ")
-            await asyncio.sleep(0.05)
+            await until(lambda: server.messages("text") and context.acknowledged)
             await context.send("second")
             await context.end()
             packets = [packet async for packet in context]
@@ -132,7 +132,7 @@ async def test_a_context_whose_end_was_lost_with_all_its_answers_is_not_spoken_t
         link, server.session.link = server.session.link, None  # nothing gets through any more
         await context.send("Once.")
         await context.end()
-        await asyncio.sleep(0.05)
+        await until(lambda: not server.session.contexts and server.messages("end"))
         link.transport.abort()
         packets = [packet async for packet in context]
         assert [packet.resumed for packet in packets] == [True] * PACKETS
@@ -239,8 +239,7 @@ async def test_types_and_fields_of_a_newer_server_are_passed_over():
 async def test_an_idle_client_that_lost_its_connection_is_connected_again_at_once():
     async with FakeServer() as server, Client(server.url, backoff=FAST) as client:
         server.connections[0].transport.abort()
-        await asyncio.sleep(0.1)
-        assert len(server.connections) == 2
+        await until(lambda: len(server.connections) == 2)
         context = await client.open()
         await context.send("x")
         await context.end()

@@ -145,7 +145,7 @@ def test_a_blocked_iterable_does_not_hold_up_leaving(fake):
     began_s = time.monotonic()
     for _packet in stream(write(), url=fake.url):
         break
-    assert time.monotonic() - began_s < 2
+    assert time.monotonic() - began_s < 5
     release.set()
 
 

@@ -178,11 +178,12 @@ async def _with_patience(context: Context, timeout_s: float) -> AsyncIterator[Co
     """The events; silence counts only once all text was sent, since its writer may take long."""
     events = context.events()
     while True:
+        all_sent = context.outbox.ended
         try:
             async with asyncio.timeout(timeout_s):
                 event = await anext(events, None)
         except TimeoutError as late:
-            if context.outbox.ended:
+            if all_sent:
                 raise TimedOut(
                     f"nothing came for {timeout_s:g} s; --timeout makes it wait longer"
                 ) from late
