@@ -9,9 +9,10 @@ from __future__ import annotations
 import re
 from typing import Literal
 
-Kind = Literal["never", "number", "open", "ender"]
-"""``never`` ends a sentence; ``number``: does not before a number; ``open``: ends one only before
-a word that begins sentences; ``ender``: ends one before any capital that is no date or zone."""
+Kind = Literal["never", "number", "reference", "open", "ender"]
+"""``never`` ends a sentence; ``number``: does so unless a number follows; ``reference``: the same,
+nor before a small letter; ``open``: only before a word that begins sentences; ``ender``: before any
+capital that is no date or time zone."""
 
 
 def _words(text: str) -> frozenset[str]:
@@ -22,17 +23,18 @@ _NEVER = _words(
     "Mr Mrs Ms Mx Dr Prof Messrs Mme Mlle Rev Hon Gen Sen Rep Gov Pres Capt Cpt Lt Col Sgt Maj "
     "Cmdr Adm Supt Fr Mt Ft e.g i.e vs cf viz"
 )
-_NUMBER = _words(
-    "No Nos Nr Fig Figs fig figs Eq Eqs eq eqs Sec Ch ch Vol vol Art pp Op approx ca Ver ver Tel "
-    "tel Ext ext para par"
+_SHOUTED = _words("MR MRS MS DR PROF")
+_NUMBER = _words("No Nos no nos Art Op Sec")
+_REFERENCE = _words(
+    "Nr Fig Figs fig figs Eq Eqs eq eqs Ch ch Vol vol pp approx ca Ver ver Tel tel Ext ext para par"
 )
-_ENDER = _words("etc a.m p.m A.M P.M min mins sec secs hr hrs lb lbs oz")
+_ENDER = _words("etc a.m p.m A.M P.M min mins sec secs hr hrs lb lbs oz ft yd")
 _OPEN = _words(
-    "al Inc Ltd Co Corp Jr Sr Bros Dept dept Est est Ave Blvd Rd St Univ govt "
+    "al Inc Ltd Co Corp Jr Sr Bros Dept dept est Ave Blvd Rd St Univ govt "
     "Jan Feb Mar Apr Jun Jul Aug Sep Sept Oct Nov Dec Mon Tue Tues Wed Thu Thur Thurs Fri Sat "
     "Sun"
 )
-_DOTTED = re.compile(r"(?:[^\W\d_]{1,3}\.)+[^\W\d_]{1,3}\Z")
+_DOTTED = re.compile(r"(?:[^\W\d_]{1,2}\.)+[^\W\d_]{1,2}\Z")
 
 _STARTERS = _words(
     "a an the this that these those it he she we they you i there here but and or so then when "
@@ -51,13 +53,13 @@ _AFTER_TIME = _words(
 
 def kind(word: str) -> Kind | None:
     """What the word before a full stop is (without that stop), or None for an ordinary word."""
-    if word.isupper() and len(word) > 1 and "." not in word:
-        word = word.capitalize()
-    if word in _NEVER or word.lower() in {"e.g", "i.e"}:
+    if word in _NEVER or word.lower() in {"e.g", "i.e"} or word in _SHOUTED:
         return "never"
     if word in _NUMBER:
         return "number"
-    if word in _ENDER:
+    if word in _REFERENCE:
+        return "reference"
+    if word in _ENDER or word == "I":
         return "ender"
     single = len(word) == 1 and word.isalpha()
     return "open" if single or word in _OPEN or _DOTTED.match(word) else None

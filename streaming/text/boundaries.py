@@ -38,6 +38,7 @@ RUN_LIMIT = 32
 SPACES_LIMIT = 64
 WORD_LIMIT = 32
 TOKEN_LIMIT = 40
+LINE_LIMIT = 256
 
 HESITATION_WIDTH = 4
 """An ellipsis after so little (嗯……) is a hesitation, not the end of a sentence."""
@@ -206,7 +207,7 @@ class _Judge:
             return self._ranked(end, Rank.NONE)
         if char in SEMICOLONS and (caseless(before) or (after and caseless(after))):
             return Verdict(end, end, Rank.STOP, "clause")
-        if char in ASCII_CLAUSES and not self._parts(end):
+        if char in ASCII_CLAUSES and not (self._parts(end) or caseless(before)):
             return self._ranked(end, Rank.NONE)
         return self._ranked(end, Rank.WEAK if char == LIST_COMMA else Rank.CLAUSE)
 
@@ -253,8 +254,8 @@ class _Judge:
         if not after or after in NEWLINES:
             return self._sentence(end)
         if caseless(after) or caseless(self._before(mark)):
-            said = self._text[self._start : mark].strip()
-            hesitates = width(said[-RUN_LIMIT:]) <= HESITATION_WIDTH
+            said = self._text[max(self._start, mark - SPACES_LIMIT) : mark].strip()
+            hesitates = width(said) <= HESITATION_WIDTH
             return self._ranked(end, Rank.WEAK) if hesitates else self._sentence(end)
         following = self._past_spaces(end)
         first = self._peek(following)
@@ -267,40 +268,42 @@ class _Judge:
     def _dot(self, end: int, dot: int) -> Verdict:
         """A single full stop, the mark that means the most things."""
         after = self._peek(end)
-        token = self._token_before(dot)
         if not after:
-            return self._dot_at_end(end, dot, token)
+            return self._dot_at_end(end, dot)
         if after in NEWLINES:
             return self._sentence(end)
         if after.isspace():
-            return self._dot_and_blank(end, dot, token)
-        ends = self._dot_ends_glued(end, dot, token)
+            return self._dot_and_blank(end, dot)
+        ends = self._dot_ends_glued(end, dot)
         return self._sentence(end) if ends else self._ranked(end, Rank.NONE)
 
-    def _dot_ends_glued(self, end: int, dot: int, token: str) -> bool:
+    def _dot_ends_glued(self, end: int, dot: int) -> bool:
         """Whether a stop with neither a blank nor a line's end after it ends the sentence."""
         after = self._peek(end)
         if caseless(after) or _pictured(after) or _pictured(self._text[end - 1]):
-            return not self._is_list_number(token, dot)
+            return not self._is_list_number(self._token_before(dot), dot)
         if after in OPENERS:
-            return token[-1:].islower() and not abbreviations.kind(token)
-        return after.isupper() and self._sentence_glued(end, dot, token)
+            small = self._before(dot).islower()
+            return small and not abbreviations.kind(self._token_before(dot))
+        return after.isupper() and self._sentence_glued(end, dot)
 
-    def _dot_at_end(self, end: int, dot: int, token: str) -> Verdict:
-        kind = abbreviations.kind(token)
+    def _dot_at_end(self, end: int, dot: int) -> Verdict:
+        kind = abbreviations.kind(self._token_before(dot))
         if kind == "never":
             return self._ranked(end, Rank.NONE)
         before = self._before(dot)
-        doubtful = kind is not None or before.isdecimal() or before.isspace()
+        doubtful = kind not in {None, "number"} or before.isdecimal() or before.isspace()
         return self._sentence(end, doubtful=doubtful)
 
     def _is_list_number(self, token: str, dot: int) -> bool:
-        """``1.`` where nothing has been said before it."""
+        """``1.`` where nothing has been said before it, or a colon stands before it."""
         if not (token.isdecimal() and len(token) <= LIST_NUMBER_DIGITS):
             return False
-        return not has_words(self._text[max(self._start, dot - 256) : dot - len(token)])
+        before = self._text[max(self._start, dot - LINE_LIMIT) : dot - len(token)]
+        return before.rstrip().endswith((":", "：")) or not has_words(before)
 
-    def _dot_and_blank(self, end: int, dot: int, token: str) -> Verdict:
+    def _dot_and_blank(self, end: int, dot: int) -> Verdict:
+        token = self._token_before(dot)
         if self._is_list_number(token, dot):
             return self._ranked(end, Rank.NONE)
         closed, kind = self._closed(end, dot), abbreviations.kind(token)
@@ -317,23 +320,29 @@ class _Judge:
         first = self._peek(following)
         if not first:
             return self._sentence(end, doubtful=True)
-        if kind == "number":
-            ends = not (first.isdecimal() or first.islower() or first in "[(#")
+        if kind in {"number", "reference"}:
+            goes_on = first.isdecimal() or first in "[(#"
+            ends = not (goes_on or (kind == "reference" and first.islower()))
         elif not first.isalpha():
             ends = first in OPENERS and first not in "([" and kind == "ender"
         elif caseless(first):
             ends = True
         else:
-            ends = first.isupper() and abbreviations.begins_sentence(self._word(following), kind)
+            word = self._word(following)
+            unfinished = following + len(word) == len(self._text)
+            if abbreviations.begins_sentence(word, kind):
+                return self._sentence(end, doubtful=unfinished)
+            ends = False
         return self._sentence(end) if ends else self._ranked(end, Rank.NONE)
 
-    def _sentence_glued(self, end: int, dot: int, token: str) -> bool:
+    def _sentence_glued(self, end: int, dot: int) -> bool:
         """``trains.The first`` ends a sentence; ``Node.Js``, ``Mr.Ortega``, ``U.S.A`` do not."""
         before = self._before(dot)
         if caseless(before) or self._closed(end, dot):
             return True
         if not (before.islower() or before.isdecimal()):
             return False
+        token = self._token_before(dot)
         if any(char in "./@:\\_=&" for char in token) or len(token) < 2:  # noqa: PLR2004  a word
             return False
         if abbreviations.kind(token) or (before.isdecimal() and not token.isdecimal()):

@@ -32,7 +32,10 @@ CLOSERS = BRACKETS + "}｝〕》〉〗〙»›”’'*`_"
 """What stays with the sentence before it: brackets, quotes, the ends of Markdown emphasis."""
 OPENERS = "([{（［｛「『【〔《〈«‹“‘\"'¿¡"
 
-CANDIDATE = re.compile(f"[{re.escape(STOPS + CLAUSES + HYPHENS + BRACKETS + NEWLINES)}]")
+_ELSEWHERE = (STOPS + CLAUSES + HYPHENS + BRACKETS + NEWLINES).translate(
+    dict.fromkeys(map(ord, ".!?"))
+)
+CANDIDATE = re.compile(f"[.!?](?![a-z0-9])|[{re.escape(_ELSEWHERE)}]")
 """A character at which a unit may end."""
 
 _WIDE = re.compile(
@@ -50,4 +53,4 @@ def width(text: str) -> int:
 
 def caseless(char: str) -> bool:
     """Whether this is a letter of a script without capitals (Han, kana, Arabic, Thai…)."""
-    return char.isalpha() and char.lower() == char.upper()
+    return char > "\x7f" and char.isalpha() and char.lower() == char.upper()

@@ -19,6 +19,9 @@ from streaming.text.speakable import WORD_START, has_words
 LEAD_LIMIT = 8
 """Marks that touch the first word (an opening quote, a minus sign) and are spoken with it."""
 
+LOOK_BACK = 300
+"""More than any judgement looks back; text without words before that is laid aside."""
+
 
 class Piece(NamedTuple):
     """Text taken away: all of it, the part to be spoken, and its place in the context."""
@@ -40,6 +43,7 @@ class Pending:
         self.word = 0
         self.scan = 0
         self.places: list[Place] = []
+        self._shelf: list[str] = []
         self._width = 0
         self._quoted_at_start = False
         self._quoted = False
@@ -52,10 +56,15 @@ class Pending:
         """More text at the end."""
         self.text += delta
 
-    def next_mark(self) -> int | None:
-        """The next character at which a unit may end."""
-        found = CANDIDATE.search(self.text, self.scan)
-        return found.start() if found else None
+    def rest(self) -> str:
+        """All that is pending."""
+        return "".join(self._shelf) + self.text[self.start :]
+
+    def next_mark(self, limit: int) -> tuple[int, bool]:
+        """Where a unit may end next, or else as far as it is worth looking; and which of both."""
+        reach = min(len(self.text), self.scan + limit + 1)
+        found = CANDIDATE.search(self.text, self.scan, reach + 1)
+        return (found.start(), True) if found else (reach, False)
 
     def advance(self, to: int, limit: int) -> int | None:
         """Look on as far as ``to``; where the width passes ``limit`` on the way, that place."""
@@ -111,12 +120,10 @@ class Pending:
     def cut(self, end: int) -> Piece:
         """Take what is before ``end`` away; what is behind will be looked at anew."""
         begin = self.start if self.begin is None else self.begin
-        piece = Piece(
-            self.text[self.start : end],
-            self.text[begin:end],
-            self.base + self.start,
-            self.base + end,
-        )
+        source = "".join([*self._shelf, self.text[self.start : end]])
+        char_end = self.base + end
+        piece = Piece(source, self.text[begin:end], char_end - len(source), char_end)
+        self._shelf.clear()
         ends_line = self.text[end : end + 1] in set(NEWLINES)
         self._quoted_at_start = not ends_line and self.quoted_at(end)
         self._quoted, self._quotes_to = self._quoted_at_start, end
@@ -125,7 +132,8 @@ class Pending:
         return piece
 
     def trim(self) -> None:
-        """Forget the text that was taken away."""
+        """Keep no more in the buffer than what can still be looked at."""
+        self._lay_aside()
         gone = self.start
         if not gone:
             return
@@ -137,3 +145,12 @@ class Pending:
         self._quotes_to -= gone
         self.begin = None if self.begin is None else self.begin - gone
         self.places = [Place(place.end - gone, place.rank) for place in self.places]
+
+    def _lay_aside(self) -> None:
+        """Text without words may grow long, and each delta would copy all of it."""
+        kept_from = self.scan - LOOK_BACK
+        if self.begin is not None or kept_from - self.start < LOOK_BACK:
+            return
+        self._quoted_at_start = self.quoted_at(kept_from)
+        self._shelf.append(self.text[self.start : kept_from])
+        self.start = kept_from

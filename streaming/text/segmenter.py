@@ -37,6 +37,7 @@ class Segmenter:
         max_delay_ms: int | None = None,
     ) -> None:
         self._language = "" if language == "auto" else language
+        self._seen_language = ""
         self._mode = text_mode
         self._limit = max_segment_chars
         self._first_min = first_segment_min_chars
@@ -79,7 +80,7 @@ class Segmenter:
         """The text is complete: the rest, its last segment taking the wordless tail along."""
         out = self.flush(now_s)
         if out:
-            tail = self._pending.text
+            tail = self._pending.rest()
             last = out[-1]
             out[-1] = msgspec.structs.replace(
                 last,
@@ -110,16 +111,18 @@ class Segmenter:
         """Decide all that can be decided."""
         pending, out = self._pending, list[Segment]()
         while True:
-            mark = pending.next_mark()
-            over = pending.advance(len(pending) if mark is None else mark, self._limit)
+            mark, found = pending.next_mark(self._limit)
+            over = pending.advance(mark, self._limit)
             if over is not None:
                 self._force(over, out)
-                continue
-            verdict = None if mark is None else self._judge(mark, final=final)
-            if verdict is None:
+            elif found:
+                verdict = self._judge(mark, final=final)
+                if verdict is None:
+                    break
+                self._apply(verdict, out)
+            elif mark == len(pending):
                 break
-            self._apply(verdict, out)
-        self._undecided = mark is not None
+        self._undecided = found
         pending.trim()
         return out
 
@@ -166,11 +169,18 @@ class Segmenter:
             char_start=piece.char_start,
             char_end=piece.char_end,
             ending=cut.ending,
-            language=guess_language(text, self._language),
+            language=self._language_of(text),
         )
         self._count += 1
         self._first = False
         out.append(segment)
+
+    def _language_of(self, text: str) -> str:
+        """Guessed; kana once seen make a context without a language of its own Japanese."""
+        guess = guess_language(text, self._language or self._seen_language)
+        if self._seen_language != "ja":
+            self._seen_language = guess
+        return guess
 
     def _release_all(self) -> list[Segment]:
         if self._held:

@@ -60,6 +60,8 @@ def estimate_words(segment: Segment, start_samples: int, samples: int) -> tuple[
     ``start_samples`` is where the segment's audio begins in the context, ``samples`` its length.
     """
     words = split_words(segment)
+    if not words:
+        return ()
     source, offset = segment.source, segment.char_start
     ends = [start for _, start, _ in words[1:]] + [offset + len(source)]
     weights = [

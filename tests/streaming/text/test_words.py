@@ -1,0 +1,87 @@
+# ruff: noqa: RUF001 - full-width marks are part of the texts
+from itertools import pairwise
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from streaming.messages import Segment
+from streaming.text.words import estimate_words, split_words
+
+
+def segment(source, char_start=0):
+    return Segment(
+        index=0,
+        text=source.strip(),
+        source=source,
+        char_start=char_start,
+        char_end=char_start + len(source),
+        ending="sentence",
+    )
+
+
+def words(source):
+    return [text for text, _, _ in split_words(segment(source))]
+
+
+class TestSplit:
+    @pytest.mark.parametrize(
+        ("source", "expected"),
+        [
+            ("We've sold it, haven't we?", ["We've", "sold", "it", "haven't", "we"]),
+            ("Lunch is $15 at 12:45PM.", ["Lunch", "is", "$15", "at", "12:45PM"]),
+            ("About 12,350.50 or -5.", ["About", "12,350.50", "or", "-5"]),
+            ("It's 75% or 20°C.", ["It's", "75%", "or", "20°C"]),
+            ("See help.example.org/faq?x=1.", ["See", "help.example.org/faq?x=1"]),
+            ("https://a.org, ana.b@a.org!", ["https://a.org", "ana.b@a.org"]),
+            ("A well-known Node.js v2.1.0", ["A", "well-known", "Node.js", "v2.1.0"]),
+            ("C++ and C#, “quoted”", ["C++", "and", "C#", "quoted"]),
+            ("word—word and so...on", ["word", "word", "and", "so", "on"]),
+            ("今天很冷。", ["今", "天", "很", "冷"]),
+            ("花了12.5元，用Node.js", ["花", "了", "12.5", "元", "用", "Node.js"]),
+            ("しゃしん カード", ["しゃ", "し", "ん", "カー", "ド"]),
+            ("안녕하세요 여러분", ["안녕하세요", "여러분"]),
+            ("1 + 1 = 2", ["1", "+", "1", "=", "2"]),
+            ("🎉 … — ***", []),
+        ],
+    )
+    def test_words_are_as_the_client_wrote_them(self, source, expected):
+        assert words(source) == expected
+
+    def test_offsets_are_those_of_the_context(self):
+        source = " Go, 好🎉 $15."
+        for text, start, end in split_words(segment(source, char_start=100)):
+            assert source[start - 100 : end - 100] == text
+
+
+class TestEstimate:
+    def test_fills_the_audio_without_a_gap(self):
+        made = estimate_words(segment("One, two. Three"), 1_000, 24_000)
+        assert made[0].start_samples == 1_000
+        assert made[-1].end_samples == 25_000
+        for before, after in pairwise(made):
+            assert before.end_samples == after.start_samples
+
+    def test_longer_words_and_those_before_a_pause_take_longer(self):
+        a, internationally, b, c = estimate_words(segment("a internationally b, c"), 0, 48_000)
+        lengths = [each.end_samples - each.start_samples for each in (a, internationally, b, c)]
+        assert lengths[1] > lengths[2] > lengths[0]
+        assert lengths[0] == pytest.approx(lengths[3], abs=1)
+
+    def test_a_number_takes_as_long_as_its_digits_are_said(self):
+        short, long = estimate_words(segment("5 12345"), 0, 48_000)
+        assert long.end_samples - long.start_samples > 3 * short.end_samples
+
+    def test_capitals_are_spelt(self):
+        spelt, said = estimate_words(segment("CCTV word"), 0, 48_000)
+        assert spelt.end_samples > 2 * (said.end_samples - said.start_samples)
+
+    def test_no_words_no_times(self):
+        assert estimate_words(segment("…"), 0, 100) == ()
+
+    @given(st.text(max_size=80), st.integers(0, 10**9), st.integers(0, 10**7))
+    def test_whatever_the_text_times_never_go_back(self, source, start, samples):
+        made = estimate_words(segment(source), start, samples)
+        borders = [border for word in made for border in (word.start_samples, word.end_samples)]
+        assert borders == sorted(borders)
+        assert all(start <= border <= start + samples for border in borders)
