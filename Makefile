@@ -66,11 +66,12 @@ $(BIN)/python:
 	  echo "No Python 3.11 or later among: $(PYTHONS). Name one: PYTHON=/path/to/python make" >&2; exit 1; \
 	fi; \
 	if ! "$$found" -c 'import ensurepip, venv' 2>/dev/null; then \
+	  package=$$("$$found" -c 'import sys; print("python%d.%d-venv" % sys.version_info[:2])'); \
 	  if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
-	    echo "Installing python3-venv, which $$found lacks"; \
-	    apt-get update -qq && apt-get install -qq -y --no-install-recommends python3-venv >/dev/null; \
+	    echo "Installing $$package, which $$found lacks"; \
+	    apt-get update -qq && apt-get install -qq -y --no-install-recommends $$package >/dev/null; \
 	  else \
-	    echo "$$found cannot make virtual environments. Run: sudo apt install python3-venv" >&2; exit 1; \
+	    echo "$$found cannot make virtual environments. Run: sudo apt install $$package" >&2; exit 1; \
 	  fi; \
 	fi; \
 	echo "Making $(VENV) with $$("$$found" --version)"; \

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+
 from recognise import model_folder, normalise, word_error_rate, word_errors
 
 

@@ -11,8 +11,9 @@ import av
 import numpy as np
 import pytest
 import soxr
-from recognise import RATE, transcribe, word_errors
 from websockets.sync.client import connect
+
+from recognise import RATE, transcribe, word_errors
 
 SENTENCES = (
     "Welcome to the stream, everyone, this is take number 7.",
