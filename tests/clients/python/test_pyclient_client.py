@@ -320,6 +320,18 @@ async def test_feed_sends_what_a_source_gives_and_ends():
         assert "".join(message["delta"] for message in server.messages("text")) == "Hello you."
 
 
+async def test_a_context_has_one_source():
+    async def llm():
+        yield "x"
+
+    async with FakeServer() as server, Client(server.url) as client:
+        context = await client.open()
+        context.feed(llm())
+        with pytest.raises(RuntimeError, match="source already"):
+            context.feed(llm())
+        await context.wait()
+
+
 async def test_what_the_source_raises_cancels_and_reaches_the_reader():
     async def llm():
         yield "Hello"

@@ -145,6 +145,20 @@ def test_ready_keeps_the_token_out_of_sight():
     assert "secret" not in repr(ready)
 
 
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {},
+        {"audio": {"codec": "opus"}},
+        {"audio": {"codec": "opus", "rate": 1, "frame_ms": 1}, "contexts": [{"ctx": "a"}]},
+        {"audio": {"codec": "opus", "rate": 1, "frame_ms": 1}, "pacing": None},
+    ],
+)
+def test_a_ready_that_lacks_what_is_needed_is_a_violation(fields):
+    with pytest.raises(ProtocolViolation):
+        wire.ready_of({"type": "ready", "session": "s", "resume_token": "t", **fields})
+
+
 def test_waits_grow_to_a_bound_and_differ():
     backoff = Backoff(first_s=0.1, factor=2, max_s=1)
     waits = list(itertools.islice(backoff.waits_s(), 8))

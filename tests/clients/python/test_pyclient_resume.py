@@ -215,7 +215,15 @@ async def test_a_hole_that_stays_is_a_violation():
 
 @pytest.mark.parametrize(
     "message",
-    [b"\x21\x00\x00\x01", b"short", "not json", "[]", '{"no": "type"}', '{"type": "opened"}'],
+    [
+        b"\x21\x00\x00\x01",
+        b"short",
+        "not json",
+        "[]",
+        '{"no": "type"}',
+        '{"type": "opened"}',
+        '{"type": "queued", "seq": "2"}',
+    ],
 )
 async def test_what_is_not_the_protocol_ends_the_session_with_an_error(message):
     async with FakeServer() as server, Client(server.url, backoff=FAST) as client:
@@ -224,6 +232,16 @@ async def test_what_is_not_the_protocol_ends_the_session_with_an_error(message):
         await server.send(server.connections[0], message)
         with pytest.raises(ProtocolViolation):
             await asyncio.wait_for(context.wait(), 3)
+
+
+async def test_closing_while_it_connects_again_leaves_no_connection():
+    async with FakeServer() as server:
+        client = Client(server.url, backoff=Backoff(first_s=0.02))
+        await client.__aenter__()
+        server.connections[0].transport.abort()
+        await asyncio.sleep(0.015)
+        await client.close()
+        await until(lambda: len(server.close_codes) == len(server.connections))
 
 
 async def test_types_and_fields_of_a_newer_server_are_passed_over():

@@ -23,12 +23,10 @@ from cosystream.backoff import Backoff
 from cosystream.context import Context
 from cosystream.errors import (
     ClientClosed,
-    ConnectionFailed,
     ConnectionLost,
     ConsumerTooSlow,
     CosystreamError,
     ProtocolViolation,
-    Refused,
     SessionEnded,
 )
 from cosystream.link import Access, Link, open_link
@@ -107,10 +105,10 @@ class Connection:
     async def close(self) -> None:
         """Close with 1000; contexts that are still open fail with ClientClosed."""
         self._closed = True
-        link, session = self._link, self.session
-        contexts = [] if session is None else list(session.contexts.values())
-        for context in contexts:
+        session = self.session
+        for context in [] if session is None else list(session.contexts.values()):
             await context.stop_feeding()
+        link = self._link
         await self._stop_tasks()
         if session is not None:
             session.fail_all(ClientClosed("the client was closed"))
@@ -183,7 +181,7 @@ class Connection:
                 link = await open_link(
                     self._access, {**self._hello, "resume": session.resume_request()}, timeout_s
                 )
-            except (ConnectionFailed, Refused) as failed:
+            except CosystreamError as failed:
                 last = failed
                 if not failed.retryable:
                     break

@@ -118,10 +118,11 @@ class Context:
     def feed(self, source: AsyncIterable[str]) -> None:
         """Send the texts of ``source`` as they come, then ``end``, beside whatever else goes on.
 
-        An exception of ``source`` cancels the context and is raised to whoever reads it.
+        An exception of ``source`` cancels the context and is raised to whoever reads it. Raises
+        RuntimeError where a source was given before.
         """
         if self._feeding is not None:
-            raise MessageRefused("it is being fed already", code="context_ended", ctx=self.id)
+            raise RuntimeError(f"context {self.id} has a source already")
         self._feeding = asyncio.create_task(self._feed(source), name=f"cosystream feed {self.id}")
 
     async def cancel(self, played_ms: float | None = None) -> Cancelled | Done:

@@ -72,7 +72,7 @@ class Outbox:
         self._add("end", {})
 
     def cancel(self, played_ms: float | None) -> None:
-        """Stop now; what was not sent yet need not be any more (but the opening, to be stopped)."""
+        """Stop now, behind what was to be sent before: all text is told apart by ``cancelled``."""
         self.cancelled = True
         self._add("cancel", {} if played_ms is None else {"played_ms": played_ms})
 

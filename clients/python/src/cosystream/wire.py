@@ -72,6 +72,8 @@ def decode_text(message: str) -> Fields:
         raise ProtocolViolation(f"not JSON ({wrong}): {message[:80]!r}") from wrong
     if not isinstance(fields, dict) or not isinstance(fields.get("type"), str):
         raise ProtocolViolation(f"not a JSON object with a type: {message[:80]!r}")
+    if not isinstance(fields.get("seq", 0), int):
+        raise ProtocolViolation(f"a seq that is no whole number: {fields['seq']!r}")
     return fields
 
 
@@ -91,14 +93,17 @@ def event_of(fields: Fields) -> Any | None:
 def ready_of(fields: Fields) -> events.Ready:
     """The typed ``ready``."""
     contexts = fields.get("contexts", ())
-    flat = {
-        **fields,
-        "audio": _build(events.AudioFormat, fields.get("audio", {})),
-        "lead_ms": fields.get("pacing", {}).get("lead_ms"),
-        "resumed": bool(fields.get("resumed")),
-        "text_seqs": {entry["ctx"]: entry.get("text_seq") or 0 for entry in contexts},
-        "sids": {entry["ctx"]: entry["sid"] for entry in contexts},
-    }
+    try:
+        flat = {
+            **fields,
+            "audio": _build(events.AudioFormat, fields["audio"]),
+            "lead_ms": fields.get("pacing", {}).get("lead_ms"),
+            "resumed": bool(fields.get("resumed")),
+            "text_seqs": {entry["ctx"]: entry.get("text_seq") or 0 for entry in contexts},
+            "sids": {entry["ctx"]: entry["sid"] for entry in contexts},
+        }
+    except (KeyError, TypeError, AttributeError) as wrong:
+        raise ProtocolViolation(f"ready: {wrong!r}") from wrong
     return _build(events.Ready, flat)
 
 
