@@ -47,7 +47,7 @@ _LATIN_TAGS_ELSEWHERE = frozenset({"zh", "ja", "ko", "ru", "uk", "ar", "el", "he
 
 def has_words(text: str) -> bool:
     """Whether anything here is spoken: a letter, a digit, or a lone symbol such as ``%``."""
-    return _WORD.search(text) is not None
+    return _WORD.search(text if text.isascii() else _INVISIBLE.sub("", text)) is not None
 
 
 def spoken_text(source: str) -> str:

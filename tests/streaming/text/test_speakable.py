@@ -15,7 +15,7 @@ def test_letters_digits_and_lone_symbols_are_spoken(text):
     "text",
     [
         *("", " \n", "...", "……", "?!", "—", "( )", "🙂", "👨‍👩‍👧🇩🇪", "^_^", "~~", "***"),
-        *("====", "&&", "\u200b"),
+        *("====", "=\u200b=", "&&", "\u200b"),
     ],
 )
 def test_marks_pictures_and_drawn_lines_are_not(text):
