@@ -96,6 +96,7 @@ class Outbox:
         self._link: Link | None = None
         self._stall_timer: Timer | None = None
         self._stalled_bytes = 0
+        self._buffer_limit = MAX_BUFFERED_BYTES
 
     @property
     def link(self) -> Link | None:
@@ -110,7 +111,10 @@ class Outbox:
     def attach(self, link: Link) -> None:
         """Send over this connection from now on."""
         self._link = link
+        self._buffer_limit = MAX_BUFFERED_BYTES
         link.on_writable = self._writable_changed
+        if not link.can_write:
+            self._watch_stall()
 
     def detach(self) -> Link | None:
         """Send over nothing; what is sequenced meanwhile waits in the ring."""
@@ -153,6 +157,8 @@ class Outbox:
                 self._link.write_binary(self.adapter.resent(sent.data))
             else:
                 self._link.write_text(sent.data)
+        # What we chose to send at once is not held against the client.
+        self._buffer_limit = MAX_BUFFERED_BYTES + self._link.buffered_bytes
 
     def forget(self) -> None:
         """The session is over."""
@@ -162,7 +168,7 @@ class Outbox:
         if self._link is None:
             return
         self._link.write_text(data)
-        if self._link.buffered_bytes > MAX_BUFFERED_BYTES:
+        if self._link.buffered_bytes > self._buffer_limit:
             self._too_slow(f"{self._link.buffered_bytes} bytes wait unread")
 
     def _writable_changed(self, writable: bool) -> None:
