@@ -77,9 +77,9 @@ export class Wave {
   }
 }
 
-/** One bar, a dot where it is silent. Loudness is in decibels: its square shows it as it is felt. */
+/** One bar, a dot where it is silent. Loudness is in decibels; bent a little, so that quiet parts look quiet. */
 function drawBar(brush: CanvasRenderingContext2D, x: number, height: number, level: number): void {
-  const length = Math.max(BAR_PX, height * 0.84 * level ** 2);
+  const length = Math.max(BAR_PX, height * 0.84 * level ** 1.4);
   brush.beginPath();
   brush.roundRect(x, (height - length) / 2, BAR_PX, length, BAR_PX / 2);
   brush.fill();

@@ -38,6 +38,7 @@ export interface Host {
 }
 
 const AUDIBLE = 0.003;
+const LONGEST_PACKET_MS = 80;
 const MAX_RESTARTS = 2;
 const CANCEL_WAIT_MS = 2000;
 
@@ -214,10 +215,11 @@ export class Utterance {
   /** Sound ran out at `position` and came back after `gapMs`. True where it came too late. */
   ranDry(position: number, gapMs: number): boolean {
     const endedAt = this.#script.endedAt ?? Infinity;
-    const atSegment = this.timeline.segments.some(
-      ({ startMs }) => Math.abs(startMs - (position / PTS_RATE) * 1000) < STEP_MS,
-    );
-    const unwritten = atSegment && endedAt > performance.now() - gapMs;
+    // Where a segment ended, but for a packet's remainder that was waiting for more.
+    const ahead = (ms: number) => ms - (position / PTS_RATE) * 1000;
+    const boundaries = [...this.timeline.segments.map(({ startMs }) => startMs), this.#doneMessage?.audio_ms ?? 0];
+    const between = boundaries.some((ms) => ahead(ms) > -STEP_MS && ahead(ms) < LONGEST_PACKET_MS + STEP_MS);
+    const unwritten = between && endedAt > performance.now() - gapMs;
     if (unwritten) this.pauses += 1;
     else this.underruns += 1;
     return !unwritten;

@@ -39,3 +39,4 @@ document.querySelector("#speak").onclick = () => {
 };
 document.querySelector("#stop").onclick = () => speaker.cancel();
 if (query.has("connect")) speaker.connect();
+if (query.has("speak")) harness.speak(harness.text);

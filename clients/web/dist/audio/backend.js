@@ -47,7 +47,7 @@ export class BufferBackend {
         this.#timer = setInterval(() => this.#pump(), TICK_MS);
     }
     send(message) {
-        this.#ring.handle(message);
+        this.#ring.handle(message.type === "drop" ? { ...message, cut: true } : message);
         if (message.type === "drop")
             this.#silence(message.track);
         this.#pump();
@@ -93,6 +93,9 @@ export class BufferBackend {
             block.gain.gain.setValueAtTime(1, now);
             block.gain.gain.linearRampToValueAtTime(0, now + FADE_S);
             block.source.stop(now + FADE_S);
+            block.end = now;
         }
+        // What comes next need not wait for what is not heard.
+        this.#next = Math.round(Math.max(...this.#blocks.map((block) => block.end), 0) * this.context.sampleRate);
     }
 }

@@ -19,9 +19,12 @@ export type ToRing = {
     type: "end";
     track: number;
     position: number;
-} | {
+}
+/** `cut`: without the ramp that avoids a click, where the caller has one of its own. */
+ | {
     type: "drop";
     track: number;
+    cut?: boolean;
 }
 /** How much is to be buffered before sound begins. */
  | {

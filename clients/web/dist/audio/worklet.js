@@ -35,7 +35,7 @@ export class Ring {
         else if (message.type === "open")
             this.#open(message.track);
         else if (message.type === "drop")
-            this.#drop(message.track);
+            this.#drop(message.track, message.cut === true);
         else {
             const track = this.#tracks.find((candidate) => candidate.id === message.track);
             if (track === undefined)
@@ -79,13 +79,13 @@ export class Ring {
         last.samples = last.samples.subarray(0, Math.max(length, last.offset));
     }
     /** Silent at once, but for a ramp so short that it is no sound, only the absence of a click. */
-    #drop(id) {
+    #drop(id, cut) {
         const index = this.#tracks.findIndex((track) => track.id === id);
         const [track] = index < 0 ? [] : this.#tracks.splice(index, 1);
         if (track === undefined || index > 0)
             return;
         const chunk = track.chunks[0];
-        if (chunk !== undefined && track.started && !this.#priming) {
+        if (chunk !== undefined && track.started && !this.#priming && !cut) {
             this.#tail = chunk.samples.slice(chunk.offset, chunk.offset + this.#fade);
             ramp(this.#tail, 0, this.#tail.length);
         }

@@ -11,7 +11,7 @@ export declare class DecoderPaths {
     constructor(wasmUrl: string | URL, changed: (path: DecoderPath, why: string) => void);
     /** Choose, before the server is told which codec to send. */
     choose(): Promise<DecoderPath>;
-    /** A decoder failed: the next path, or nothing where Opus cannot be decoded here at all. */
+    /** A decoder failed: it is not tried again. */
     failed(path: DecoderPath, error: unknown): void;
     /** A new decoder for Opus; tries what is left until one opens. Throws `no_decoder`. */
     opus(sink: DecoderSink): Promise<{

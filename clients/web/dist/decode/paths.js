@@ -28,16 +28,17 @@ export class DecoderPaths {
                 this.#failed.set("wasm", reason(error));
             }
         }
-        return this.#settle();
+        const path = !this.#failed.has("webcodecs") ? "webcodecs" : !this.#failed.has("wasm") ? "wasm" : "pcm";
+        this.#use(path);
+        return path;
     }
-    /** A decoder failed: the next path, or nothing where Opus cannot be decoded here at all. */
+    /** A decoder failed: it is not tried again. */
     failed(path, error) {
         // A browser takes a decoder away that a hidden page has not used for long: another one will do.
         if (error instanceof DOMException && error.name === "QuotaExceededError")
             return;
         if (!this.#failed.has(path))
             this.#failed.set(path, reason(error));
-        this.#settle();
     }
     /** A new decoder for Opus; tries what is left until one opens. Throws `no_decoder`. */
     async opus(sink) {
@@ -46,7 +47,7 @@ export class DecoderPaths {
                 continue;
             try {
                 const decoder = path === "webcodecs" ? webCodecsDecoder(sink) : await wasmDecoder(this.wasmUrl, sink);
-                this.#settle();
+                this.#use(path);
                 return { path, decoder };
             }
             catch (error) {
@@ -58,13 +59,11 @@ export class DecoderPaths {
     pcm(sink) {
         return { path: "pcm", decoder: pcmDecoder(sink) };
     }
-    #settle() {
-        const path = !this.#failed.has("webcodecs") ? "webcodecs" : !this.#failed.has("wasm") ? "wasm" : "pcm";
-        if (path !== this.current) {
-            this.current = path;
-            this.changed(path, this.#why());
-        }
-        return path;
+    #use(path) {
+        if (path === this.current)
+            return;
+        this.current = path;
+        this.changed(path, this.#why());
     }
     #why() {
         return [...this.#failed].map(([path, why]) => `${path}: ${why}`).join("; ");

@@ -68,7 +68,7 @@ export class BufferBackend implements Backend {
   }
 
   send(message: ToRing): void {
-    this.#ring.handle(message);
+    this.#ring.handle(message.type === "drop" ? { ...message, cut: true } : message);
     if (message.type === "drop") this.#silence(message.track);
     this.#pump();
   }
@@ -115,6 +115,9 @@ export class BufferBackend implements Backend {
       block.gain.gain.setValueAtTime(1, now);
       block.gain.gain.linearRampToValueAtTime(0, now + FADE_S);
       block.source.stop(now + FADE_S);
+      block.end = now;
     }
+    // What comes next need not wait for what is not heard.
+    this.#next = Math.round(Math.max(...this.#blocks.map((block) => block.end), 0) * this.context.sampleRate);
   }
 }

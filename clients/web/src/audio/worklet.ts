@@ -15,7 +15,8 @@ export type ToRing =
   | { type: "push"; track: number; position: number; samples: Float32Array<ArrayBuffer> }
   /** Nothing beyond `position` is to be heard, and nothing more comes. */
   | { type: "end"; track: number; position: number }
-  | { type: "drop"; track: number }
+  /** `cut`: without the ramp that avoids a click, where the caller has one of its own. */
+  | { type: "drop"; track: number; cut?: boolean }
   /** How much is to be buffered before sound begins. */
   | { type: "target"; ms: number };
 
@@ -66,7 +67,7 @@ export class Ring {
   handle(message: ToRing): void {
     if (message.type === "target") this.#target = Math.round((this.rate * message.ms) / 1000);
     else if (message.type === "open") this.#open(message.track);
-    else if (message.type === "drop") this.#drop(message.track);
+    else if (message.type === "drop") this.#drop(message.track, message.cut === true);
     else {
       const track = this.#tracks.find((candidate) => candidate.id === message.track);
       if (track === undefined) return;
@@ -106,12 +107,12 @@ export class Ring {
   }
 
   /** Silent at once, but for a ramp so short that it is no sound, only the absence of a click. */
-  #drop(id: number): void {
+  #drop(id: number, cut: boolean): void {
     const index = this.#tracks.findIndex((track) => track.id === id);
     const [track] = index < 0 ? [] : this.#tracks.splice(index, 1);
     if (track === undefined || index > 0) return;
     const chunk = track.chunks[0];
-    if (chunk !== undefined && track.started && !this.#priming) {
+    if (chunk !== undefined && track.started && !this.#priming && !cut) {
       this.#tail = chunk.samples.slice(chunk.offset, chunk.offset + this.#fade);
       ramp(this.#tail, 0, this.#tail.length);
     }

@@ -30,15 +30,16 @@ export class DecoderPaths {
         this.#failed.set("wasm", reason(error));
       }
     }
-    return this.#settle();
+    const path = !this.#failed.has("webcodecs") ? "webcodecs" : !this.#failed.has("wasm") ? "wasm" : "pcm";
+    this.#use(path);
+    return path;
   }
 
-  /** A decoder failed: the next path, or nothing where Opus cannot be decoded here at all. */
+  /** A decoder failed: it is not tried again. */
   failed(path: DecoderPath, error: unknown): void {
     // A browser takes a decoder away that a hidden page has not used for long: another one will do.
     if (error instanceof DOMException && error.name === "QuotaExceededError") return;
     if (!this.#failed.has(path)) this.#failed.set(path, reason(error));
-    this.#settle();
   }
 
   /** A new decoder for Opus; tries what is left until one opens. Throws `no_decoder`. */
@@ -47,7 +48,7 @@ export class DecoderPaths {
       if (this.#failed.has(path)) continue;
       try {
         const decoder = path === "webcodecs" ? webCodecsDecoder(sink) : await wasmDecoder(this.wasmUrl, sink);
-        this.#settle();
+        this.#use(path);
         return { path, decoder };
       } catch (error) {
         this.failed(path, error);
@@ -60,13 +61,10 @@ export class DecoderPaths {
     return { path: "pcm", decoder: pcmDecoder(sink) };
   }
 
-  #settle(): DecoderPath {
-    const path = !this.#failed.has("webcodecs") ? "webcodecs" : !this.#failed.has("wasm") ? "wasm" : "pcm";
-    if (path !== this.current) {
-      this.current = path;
-      this.changed(path, this.#why());
-    }
-    return path;
+  #use(path: DecoderPath): void {
+    if (path === this.current) return;
+    this.current = path;
+    this.changed(path, this.#why());
   }
 
   #why(): string {

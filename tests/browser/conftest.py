@@ -1,0 +1,66 @@
+"""A real Chromium, a server of faults, and pages whose sound is recorded."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import AsyncIterator, Iterator
+from pathlib import Path
+
+import pytest
+import pytest_asyncio
+from fake_server import FakeServer
+from hearing import Heard
+from playwright.async_api import Browser, BrowserContext, async_playwright
+
+HERE = Path(__file__).parent
+CHROMIUM = os.environ.get("CHROMIUM", "/usr/bin/chromium")
+FLAGS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--no-first-run",
+]
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def browser() -> AsyncIterator[Browser]:
+    async with async_playwright() as playwright:
+        chromium = await playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
+        yield chromium
+        await chromium.close()
+
+
+async def new_context(browser: Browser, **options: object) -> BrowserContext:
+    """A fresh profile whose pages record what they play."""
+    context = await browser.new_context(**options)
+    source = json.dumps((HERE / "recorder_worklet.js").read_text(encoding="utf-8"))
+    await context.add_init_script(f"window.recorderSource = {source}")
+    await context.add_init_script(path=HERE / "recorder.js")
+    return context
+
+
+@pytest_asyncio.fixture(loop_scope="module")
+async def context(browser: Browser) -> AsyncIterator[BrowserContext]:
+    context = await new_context(browser)
+    yield context
+    await context.close()
+
+
+@pytest_asyncio.fixture(loop_scope="module")
+async def heard(context: BrowserContext) -> AsyncIterator[Heard]:
+    """A page that has not been opened yet; an error that nobody catches fails the test."""
+    page = await context.new_page()
+    uncaught: list[object] = []
+    page.on("pageerror", lambda error: uncaught.append(error))  # noqa: PLW0108  it marks its handlers
+    yield Heard(page)
+    assert uncaught == []
+
+
+@pytest.fixture
+def fake_server() -> Iterator[FakeServer]:
+    server = FakeServer().start()
+    yield server
+    server.stop()
