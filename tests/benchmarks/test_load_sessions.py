@@ -90,13 +90,13 @@ def running(server):
 
 def load(server, **options):
     with running(server) as url:
-        chosen = Options(url=url, seconds=1.5, codec="pcm_s16le", burst=True, **options)
+        chosen = Options(url=url, seconds=1.0, codec="pcm_s16le", burst=True, **options)
         return report.figures(chosen, worker.run(chosen, 0))
 
 
 def test_sessions_that_talk_without_pause_open_the_next_context_before_the_silence():
     found = load(Server(), sessions=2)
-    assert found["contexts"] >= 8
+    assert found["contexts"] >= 5
     assert found["errors"] == {}
     assert found["c100"] == 1.0
     assert found["pause_ms"]["p50"] <= 0
@@ -189,7 +189,7 @@ def test_barge_in_cancels_and_times_the_answer():
 def test_random_arrivals_go_to_free_sessions_and_the_others_are_missed():
     found = load(Server(), sessions=1, arrivals="poisson", rate=30.0)
     assert found["contexts"] >= 2
-    assert found["missed"] >= 10
+    assert found["missed"] >= 5
 
 
 @pytest.mark.parametrize("processes", [1, 2])
