@@ -15,15 +15,14 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
+from server import invalid
 from server.access import Identity, address_key, origin_of
 from server.sessions import Sessions
 from server.speak import read_request, speak
 from streaming.errors import (
-    BadJson,
     CosystreamError,
     EngineLoading,
     Internal,
-    InvalidValue,
     UnsupportedByEngine,
 )
 
@@ -134,12 +133,7 @@ class Api:
         raise UnsupportedByEngine("this server has no store for cloned voices yet")
 
     async def _mint(self, request: Request, identity: Identity) -> Response:
-        try:
-            asked = msgspec.json.decode(await request.body() or b"{}", type=TokenRequest)
-        except msgspec.ValidationError as fault:
-            raise InvalidValue(str(fault)) from fault
-        except (msgspec.DecodeError, UnicodeError, RecursionError) as fault:
-            raise BadJson(f"the body is not JSON: {fault}") from fault
+        asked = invalid.read(await request.body() or b"{}", TokenRequest)
         token, expires_in_s = self._access.mint(
             identity, asked.ttl_s, asked.origin, asked.voices, asked.max_characters
         )

@@ -15,12 +15,13 @@ from msgspec import Meta
 from starlette.requests import Request
 from starlette.responses import StreamingResponse
 
+from server import invalid
 from server.access import Identity
 from server.encoding import EncoderPool
 from server.services import Services
 from streaming.audio.containers import Container, open_container
 from streaming.engine.client import ContextRequest, EngineContext
-from streaming.errors import BadJson, InvalidValue, TextTooLong, by_code
+from streaming.errors import InvalidValue, TextTooLong, by_code
 from streaming.messages import Audio, ContextEvent, Failed, Finished
 
 FIRST_AUDIO_TIMEOUT_S = 30.0
@@ -51,18 +52,11 @@ async def read_request(request: Request, text_chars: int) -> SpeakRequest:
         InvalidValue: a field is missing, unknown, of the wrong type or out of range.
         TextTooLong: the text passes the limit.
     """
-    try:
-        if request.method == "POST":
-            asked = msgspec.json.decode(await request.body(), type=SpeakRequest)
-        else:
-            fields = {
-                name: value for name, value in request.query_params.items() if name != "token"
-            }
-            asked = msgspec.convert(fields, SpeakRequest, strict=False)
-    except msgspec.ValidationError as fault:
-        raise InvalidValue(str(fault)) from fault
-    except (msgspec.DecodeError, UnicodeError, RecursionError) as fault:
-        raise BadJson(f"the body is not JSON: {fault}") from fault
+    if request.method == "POST":
+        asked = invalid.read(await request.body(), SpeakRequest)
+    else:
+        fields = {name: value for name, value in request.query_params.items() if name != "token"}
+        asked = invalid.convert(fields, SpeakRequest, strict=False)
     if not asked.text.strip():
         raise InvalidValue("text: there is no text to speak")
     if len(asked.text) > text_chars:

@@ -5,7 +5,6 @@ Knows: ``docs/protocol.md``. Does not know: sockets, sessions, time.
 
 from __future__ import annotations
 
-import re
 import struct
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
@@ -15,8 +14,9 @@ import msgspec
 
 from server import requests
 from server.events import Event, Warn
+from server.invalid import DEPTH_MAX, convert, show, too_deep
 from streaming.audio.packetizer import Packet
-from streaming.errors import BadJson, InvalidValue, UnknownType
+from streaming.errors import BadJson, UnknownType
 
 SUBPROTOCOL = "cosystream.v1"
 VERSION = 1
@@ -28,17 +28,20 @@ _VERSION_AND_KIND = VERSION << 4 | 1
 _XIAOZHI2 = struct.Struct(">HHIII")
 _XIAOZHI3 = struct.Struct(">BBH")
 
+_UNKNOWN_TOLD = 16
+_FIELD_CHARS = 128
+"""Bounds on what a message full of nonsense is answered with."""
+
 _KINDS: Mapping[str, type[requests.Request]] = MappingProxyType(
     {str(kind.__struct_config__.tag): kind for kind in requests.Request.__subclasses__()}
 )
-_SHOWN_CHARS = 60
 
 
 def parse(raw: str | bytes) -> tuple[requests.Request, list[Warn]]:
     """One message of the client, and a warning for each field that is not known.
 
     Raises:
-        BadJson: not JSON, or no object.
+        BadJson: not JSON, no object, or nested too deep.
         UnknownType: ``type`` is missing or none of ours.
         InvalidValue: a field is missing, of the wrong type or out of range.
     """
@@ -46,17 +49,16 @@ def parse(raw: str | bytes) -> tuple[requests.Request, list[Warn]]:
         message = msgspec.json.decode(raw)
     except (msgspec.DecodeError, UnicodeError, RecursionError) as fault:
         raise BadJson(f"not JSON: {fault}; send one JSON object a message") from fault
+    if too_deep(message):
+        raise BadJson(f"nested more than {DEPTH_MAX} deep; nothing here needs that")
     if not isinstance(message, dict):
-        raise BadJson(f"expected a JSON object with a type, got {_show(message)}")
+        raise BadJson(f"expected a JSON object with a type, got {show(message)}")
     kind = _KINDS.get(message.get("type", "")) if isinstance(message.get("type"), str) else None
     if kind is None:
         raise UnknownType(
-            f"unknown type {_show(message.get('type'))}; known: {', '.join(sorted(_KINDS))}"
+            f"unknown type {show(message.get('type'))}; known: {', '.join(sorted(_KINDS))}"
         )
-    try:
-        return msgspec.convert(message, kind), _unknown_fields(message, kind)
-    except msgspec.ValidationError as fault:
-        raise InvalidValue(_explain(str(fault), message)) from fault
+    return convert(message, kind), _unknown_fields(message, kind)
 
 
 def encode_event(event: Event) -> bytes:
@@ -115,10 +117,19 @@ def _unknown_fields(message: dict[str, Any], kind: type[msgspec.Struct]) -> list
         inner = message.get(part)
         if part in known and isinstance(inner, dict):
             names += [f"{part}.{name}" for name in inner if name not in shape.__struct_fields__]
-    return [
-        Warn(code="unknown_field", message=f"unknown field {_show(name)} is ignored", field=name)
-        for name in names
+    warnings = [
+        Warn(
+            code="unknown_field",
+            message=f"unknown field {show(name)} is ignored",
+            field=name[:_FIELD_CHARS],
+        )
+        for name in names[:_UNKNOWN_TOLD]
     ]
+    if more := len(names) - len(warnings):
+        warnings.append(
+            Warn(code="unknown_field", message=f"{more} more unknown fields are ignored")
+        )
+    return warnings
 
 
 _NESTED: Mapping[str, type[msgspec.Struct]] = MappingProxyType(
@@ -128,22 +139,3 @@ _NESTED: Mapping[str, type[msgspec.Struct]] = MappingProxyType(
         "resume": requests.ResumeRequest,
     }
 )
-
-
-def _explain(fault: str, message: dict[str, Any]) -> str:
-    """``Expected `int` >= 1 - at `$.audio.rate``` becomes ``audio.rate: expected …, got 0``."""
-    what, _, where = fault.partition(" - at `$")
-    path = where.rstrip("`").lstrip(".")
-    what = what[:1].lower() + what[1:]
-    if not path:
-        return what
-    value: Any = message
-    for name in re.split(r"[.\[]", path):
-        value = value.get(name) if isinstance(value, dict) else None
-    return f"{path}: {what}, got {_show(value)}"
-
-
-def _show(value: Any) -> str:
-    """The value as it came, but never long."""
-    text = msgspec.json.encode(value).decode(errors="replace")
-    return text if len(text) <= _SHOWN_CHARS else text[:_SHOWN_CHARS] + "…"

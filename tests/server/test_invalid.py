@@ -1,0 +1,74 @@
+"""Refusals in words, and HTTP bodies read by their shape."""
+
+from __future__ import annotations
+
+import json
+from typing import Annotated, Literal
+
+import msgspec
+import pytest
+from msgspec import Meta
+
+from server import invalid
+from streaming.errors import BadJson, InvalidValue
+
+
+class Inner(msgspec.Struct, forbid_unknown_fields=True):
+    """Something inside something."""
+
+    kind: Literal["a", "b"]
+
+
+class Shape(msgspec.Struct, forbid_unknown_fields=True):
+    """What is asked for."""
+
+    count: Annotated[int, Meta(ge=1)] = 1
+    kind: Literal["mp3", "wav"] | None = None
+    inner: Inner | None = None
+
+
+@pytest.mark.parametrize(
+    ("body", "told"),
+    [
+        ({"count": 0}, "count: expected `int` >= 1, got 0"),
+        ({"count": "x"}, 'count: expected `int`, got "x"'),
+        ({"kind": "xyz"}, 'kind: expected one of mp3, wav, got "xyz"'),
+        ({"kind": 3}, "kind: expected `str | null`, got 3"),
+        ({"colour": 3}, "colour: unknown field; known: count, kind, inner"),
+        ({"inner": {}}, "inner.kind: required, but it is missing"),
+        ({"inner": {"kind": "c"}}, 'inner.kind: expected one of a, b, got "c"'),
+        ({"inner": {"kind": "a", "x": 1}}, "inner.x: unknown field; known: kind"),
+        ([1], "expected `object`, got `array`; send one JSON object"),
+        (None, "expected `object`, got `null`; send one JSON object"),
+    ],
+)
+def test_field_value_and_what_is_allowed_are_named(body: object, told: str) -> None:
+    with pytest.raises(InvalidValue) as fault:
+        invalid.read(json.dumps(body).encode(), Shape)
+    assert fault.value.message == told
+
+
+@pytest.mark.parametrize("body", [b"", b"count=1", b"\xff", b"{", b"[" * 100_000])
+def test_a_body_that_is_no_json_is_told_apart(body: bytes) -> None:
+    with pytest.raises(BadJson):
+        invalid.read(body, Shape)
+
+
+def test_a_query_holds_strings_and_they_are_read_as_what_they_mean() -> None:
+    assert invalid.convert({"count": "7", "kind": "mp3"}, Shape, strict=False).count == 7
+    with pytest.raises(InvalidValue, match=r'count: .*got "x"'):
+        invalid.convert({"count": "x"}, Shape, strict=False)
+
+
+@pytest.mark.parametrize(
+    ("value", "depth", "deep"),
+    [
+        (1, 0, False),
+        ([], 0, True),
+        ([1, {"a": 2}], 2, False),
+        ([1, {"a": [2]}], 2, True),
+        ({"a": [[]]}, 3, False),
+    ],
+)
+def test_depth_counts_lists_and_objects(value: object, depth: int, deep: bool) -> None:
+    assert invalid.too_deep(value, depth) is deep
