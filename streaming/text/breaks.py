@@ -11,8 +11,8 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from streaming.messages import Ending
-from streaming.text.boundaries import Rank
 from streaming.text.marks import CLAUSES, CLOSERS, OPENERS, STOPS, caseless
+from streaming.text.verdict import Rank
 
 ZWJ = "\u200d"
 _EXTENDS = re.compile(

@@ -123,4 +123,6 @@ class FrontEnd:
     def _fail(self, ctx: int, error: Exception) -> Failed:
         _log.error("text of context %d failed", ctx, exc_info=error)
         self._drop(ctx)
-        return Failed(ctx=ctx, code="internal", message=f"its text could not be cut: {error}")
+        return Failed(
+            ctx=ctx, code="internal", message="the text could not be cut; the server's log says why"
+        )

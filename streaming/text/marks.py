@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import re
 
+from streaming.text.speakable import PICTOGRAPH
+
 NEWLINES = "\n\r\x0b\x0c\x85\u2028\u2029"
 
 DOTS = ".．"
@@ -54,3 +56,8 @@ def width(text: str) -> int:
 def caseless(char: str) -> bool:
     """Whether this is a letter of a script without capitals (Han, kana, Arabic, Thai…)."""
     return char > "\x7f" and char.isalpha() and char.lower() == char.upper()
+
+
+def pictured(char: str) -> bool:
+    """Whether this is part of an emoji."""
+    return char > "\x7f" and PICTOGRAPH.match(char) is not None

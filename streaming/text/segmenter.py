@@ -10,11 +10,12 @@ import msgspec
 
 from streaming.messages import Segment, TextMode
 from streaming.text.arrivals import Arrivals
-from streaming.text.boundaries import Rank, Verdict, judge
+from streaming.text.boundaries import judge
 from streaming.text.breaks import ZWJ, Break, Place, best_break, breaks_between_words, last_blank
 from streaming.text.marks import NEWLINES
 from streaming.text.pending import Pending
 from streaming.text.speakable import guess_language, spoken_text
+from streaming.text.verdict import Rank, Verdict
 
 LINE_RELEASE_MS = 50
 """After a line's end only the pause is open (does a blank line follow?): that may take so long."""

@@ -1,6 +1,5 @@
 import pytest
 
-from streaming.text.boundaries import Rank
 from streaming.text.breaks import (
     Break,
     Place,
@@ -9,6 +8,7 @@ from streaming.text.breaks import (
     breaks_graphemes,
     last_blank,
 )
+from streaming.text.verdict import Rank
 
 
 def place(text, mark, rank=Rank.CLAUSE):

@@ -1,0 +1,85 @@
+"""Text under work, of which every character knows the range of the source it stands for.
+
+Knows: how ranges survive replacing. Does not know: what is replaced, or why.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+
+from streaming.messages import Span
+
+Make = Callable[[re.Match[str]], str | None]
+"""What a match is replaced by; None leaves it as it is."""
+
+
+class Aligned:
+    """A text and its source ranges. A replaced stretch stands for all that it replaced."""
+
+    def __init__(self, source: str, offset: int = 0) -> None:
+        self.text = source
+        self._starts = list(range(offset, offset + len(source)))
+        self._ends = list(range(offset + 1, offset + len(source) + 1))
+
+    def sub(self, pattern: re.Pattern[str], make: Make | str) -> None:
+        """Replace each match; matches do not overlap and what was put in is not looked at."""
+        found = list(pattern.finditer(self.text))
+        made = [(m.start(), m.end(), make if isinstance(make, str) else make(m)) for m in found]
+        changed = [(begin, end, new) for begin, end, new in made if new is not None]
+        if changed:
+            self._replace(changed)
+
+    def _replace(self, changed: list[tuple[int, int, str]]) -> None:
+        parts: list[str] = []
+        starts: list[int] = []
+        ends: list[int] = []
+        done = 0
+        for begin, end, new in changed:
+            parts += [self.text[done:begin], new]
+            low, high = self._range(begin, end)
+            starts += [*self._starts[done:begin], *[low] * len(new)]
+            ends += [*self._ends[done:begin], *[high] * len(new)]
+            done = end
+        self.text = "".join([*parts, self.text[done:]])
+        self._starts = starts + self._starts[done:]
+        self._ends = ends + self._ends[done:]
+
+    def _range(self, begin: int, end: int) -> tuple[int, int]:
+        """What ``[begin, end)`` stands for; nothing of the source where it is empty."""
+        if begin < end:
+            return min(self._starts[begin:end]), max(self._ends[begin:end])
+        here = self._ends[begin - 1] if begin else (self._starts[0] if self._starts else 0)
+        return here, here
+
+    def translate(self, table: dict[int, int | str]) -> None:
+        """Put one character for another; ``table`` must not change the length."""
+        new = self.text.translate(table)
+        assert len(new) == len(self.text), "one character for one"
+        self.text = new
+
+    def drop(self, begin: int, end: int) -> None:
+        """Take a stretch away."""
+        self._replace([(begin, end, "")])
+
+    def spans(self) -> tuple[Span, ...]:
+        """Runs of the text with the range of the source that each stands for."""
+        return tuple(self._runs())
+
+    def _runs(self) -> Iterator[Span]:
+        begin = 0
+        for index in range(1, len(self.text) + 1):
+            if index < len(self.text) and self._goes_on(begin, index):
+                continue
+            yield Span(begin, index, self._starts[begin], self._ends[index - 1])
+            begin = index
+
+    def _goes_on(self, begin: int, index: int) -> bool:
+        """Whether the run from ``begin`` takes in ``index``: all of one range, or one by one."""
+        starts, ends = self._starts, self._ends
+        here, before = (starts[index], ends[index]), (starts[index - 1], ends[index - 1])
+        same = here == before
+        follows = here == (before[1], before[1] + 1) and before[1] - before[0] == 1
+        if index - begin == 1:
+            return same or follows
+        return same if starts[index - 1] == starts[index - 2] else follows
