@@ -140,7 +140,7 @@ class Segmenter:
             self._force(over, out)
         elif verdict.rank is Rank.STOP or self._is_first_clause(verdict):
             self._let_go(Break(verdict.end, verdict.ending), verdict.resume, out)
-        elif verdict.rank:
+        elif verdict.rank and pending.begin is not None:
             pending.places.append(Place(verdict.end, verdict.rank))
 
     def _is_first_clause(self, verdict: Verdict) -> bool:
