@@ -153,10 +153,5 @@ def contradiction(settings: Settings) -> Contradiction | None:
 _ORDERED = (
     ("limits.resume_bytes", "limits.resume_total_bytes", "limits.resume_total_bytes"),
     ("audio.lead_ms", "limits.lead_ms_max", "audio.lead_ms"),
-    (
-        "engine.text.first_segment_min_chars",
-        "engine.text.max_segment_chars",
-        "engine.text.first_segment_min_chars",
-    ),
 )
 """The smaller, the greater, and which of them an error speaks of."""

@@ -336,7 +336,6 @@ class TestBadValues:
         [
             ({"LIMITS__RESUME_TOTAL_BYTES": "1000"}, "at least limits.resume_bytes"),
             ({"AUDIO__LEAD_MS": "90000"}, "at most limits.lead_ms_max"),
-            ({"ENGINE__TEXT__FIRST_SEGMENT_MIN_CHARS": "300"}, "max_segment_chars"),
         ],
     )
     def test_settings_that_contradict_each_other(self, environ, said):
