@@ -1,9 +1,9 @@
 // node_modules/simple-yenc/dist/esm.js
-var t = (t, n = 0xffffffff, e = 79764919) => {
+var t = (t, n = 4294967295, e = 79764919) => {
 	const r = /* @__PURE__ */ new Int32Array(256);
 	let o, s, i, c = n;
 	for (o = 0; o < 256; o++) {
-		for (i = o << 24, s = 8; s > 0; --s) i = 0x80000000 & i ? i << 1 ^ e : i << 1;
+		for (i = o << 24, s = 8; s > 0; --s) i = 2147483648 & i ? i << 1 ^ e : i << 1;
 		r[o] = i;
 	}
 	for (o = 0; o < t.length; o++) c = c << 8 ^ r[255 & (c >> 24 ^ t[o])];
