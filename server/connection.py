@@ -19,6 +19,7 @@ from starlette.websockets import WebSocket
 from server import requests
 from server.access import Identity
 from server.events import Event, Pong, Ready, Warn, error_event
+from server.outbox import MAX_BUFFERED_BYTES
 from server.protocols import native
 from server.services import Terms
 from server.session import Session
@@ -143,7 +144,7 @@ class Connection:
         limiter = self._sessions.services.access.messages
         try:
             while True:
-                message = await self._websocket.receive()
+                message = await self._next_message()
                 if message["type"] == "websocket.disconnect":
                     return int(message.get("code") or 1005)
                 wait_s = limiter.take(key)
@@ -152,6 +153,16 @@ class Connection:
                 self._handle(message)
         finally:
             limiter.forget(key)
+
+    async def _next_message(self) -> Mapping[str, Any]:
+        if self._session is not None:
+            return await self._websocket.receive()  # it watches for idling by itself
+        idle_s = self._settings.limits.idle_s
+        try:
+            async with asyncio.timeout(idle_s):
+                return await self._websocket.receive()
+        except TimeoutError:
+            raise IdleTimeout(f"nothing was asked for {idle_s:g} s; connect when needed") from None
 
     def _handle(self, message: Mapping[str, Any]) -> None:
         ctx: str | None = None
@@ -185,6 +196,8 @@ class Connection:
         if self._session is None:
             self._wire.write_text(native.encode_event(error_event(error)))
             self._sessions.services.metrics.error(error.code)
+            if self._wire.buffered_bytes > MAX_BUFFERED_BYTES:
+                self._wire.abort(CLOSE_CODES[SlowConsumer], SlowConsumer.code)
         else:
             self._session.refuse(error, ctx)
 

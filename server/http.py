@@ -17,6 +17,7 @@ from starlette.routing import Route
 
 from server import invalid
 from server.access import Identity, address_key, origin_of
+from server.bodies import read_body
 from server.sessions import Sessions
 from server.speak import read_request, speak
 from streaming.errors import (
@@ -29,7 +30,6 @@ from streaming.errors import (
 log = structlog.get_logger(__name__)
 
 Handler = Callable[[Request, Identity], Awaitable[Response]]
-BODY_BYTES = 1_048_576
 
 
 class TokenRequest(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -48,6 +48,7 @@ class Api:
         self._sessions = sessions
         self._services = sessions.services
         self._access = sessions.services.access
+        self._restarts_told = 0
 
     def routes(self) -> list[Route]:
         """Every HTTP route that is not a file."""
@@ -118,7 +119,8 @@ class Api:
     async def _speak(self, request: Request, identity: Identity) -> Response:
         asked = await read_request(request, self._services.settings.limits.text_chars)
         self._sessions.refuse_while_draining()
-        self._access.use_up(identity)
+        if request.method != "HEAD":
+            self._access.use_up(identity)
         return await speak(request, asked, identity, self._services)
 
     async def _voices(self, _request: Request, _identity: Identity) -> Response:
@@ -133,7 +135,7 @@ class Api:
         raise UnsupportedByEngine("this server has no store for cloned voices yet")
 
     async def _mint(self, request: Request, identity: Identity) -> Response:
-        asked = invalid.read(await request.body() or b"{}", TokenRequest)
+        asked = invalid.read(await read_body(request) or b"{}", TokenRequest)
         token, expires_in_s = self._access.mint(
             identity, asked.ttl_s, asked.origin, asked.voices, asked.max_characters
         )
@@ -152,8 +154,17 @@ class Api:
         return JSONResponse({"ready": True})
 
     async def _metrics(self, _request: Request) -> Response:
+        self._ask_engine()
         body, content_type = self._services.metrics.render()
         return Response(body, media_type=content_type)
+
+    def _ask_engine(self) -> None:
+        engine, metrics = self._services.engine, self._services.metrics
+        if engine.stats is not None:
+            metrics.engine_stats(engine.stats)
+        while self._restarts_told < engine.restarts:
+            self._restarts_told += 1
+            metrics.engine_restarted()
 
 
 _GET_POST = ["GET", "POST", "OPTIONS"]

@@ -17,6 +17,7 @@ import structlog
 import uvicorn
 
 from server.app import App
+from server.patience import patient_http
 from server.settings import Settings
 from server.transport import Wire
 
@@ -61,7 +62,7 @@ def build(settings: Settings) -> DrainingServer:
         port=listen.port,
         root_path=listen.root_path,
         backlog=listen.backlog,
-        http="httptools",
+        http=patient_http(settings.limits.idle_s),
         ws=Wire,
         ws_max_size=settings.limits.message_bytes,
         ws_ping_interval=PING_INTERVAL_S,

@@ -7,29 +7,49 @@ know: sessions, resume, pacing (the reader's own speed paces it).
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
-from typing import Annotated, Literal
+import contextlib
+from collections.abc import AsyncIterator, Coroutine
+from typing import Annotated, Any, Literal
 
 import msgspec
+import structlog
 from msgspec import Meta
 from starlette.requests import Request
-from starlette.responses import StreamingResponse
+from starlette.responses import Response, StreamingResponse
+from starlette.types import Receive, Scope, Send
 
 from server import invalid
 from server.access import Identity
+from server.bodies import read_body
 from server.encoding import EncoderPool
 from server.services import Services
-from streaming.audio.containers import Container, open_container
+from streaming.audio.containers import Container, ContainerName, open_container
 from streaming.engine.client import ContextRequest, EngineContext
-from streaming.errors import InvalidValue, TextTooLong, by_code
+from streaming.errors import CosystreamError, InvalidValue, Overloaded, TextTooLong, by_code
 from streaming.messages import Audio, ContextEvent, Failed, Finished
 
+log = structlog.get_logger(__name__)
+
 FIRST_AUDIO_TIMEOUT_S = 30.0
+RETRY_AFTER_MS = 1000
+CLIENT_LEFT = 499
+"""Nobody reads this status; it stands in the logs of proxies."""
+
 _HEADERS = {
     "Cache-Control": "no-store",
     "X-Accel-Buffering": "no",  # nginx would hold the first audio back
 }
-_ACCEPTED = {"audio/mpeg": "mp3", "audio/ogg": "opus", "audio/wav": "wav", "audio/x-wav": "wav"}
+_ACCEPTED: dict[str, ContainerName] = {
+    "audio/mpeg": "mp3",
+    "audio/mp3": "mp3",
+    "audio/ogg": "opus",
+    "audio/opus": "opus",
+    "application/ogg": "opus",
+    "audio/wav": "wav",
+    "audio/wave": "wav",
+    "audio/x-wav": "wav",
+    "audio/vnd.wave": "wav",
+}
 
 
 class SpeakRequest(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -53,7 +73,7 @@ async def read_request(request: Request, text_chars: int) -> SpeakRequest:
         TextTooLong: the text passes the limit.
     """
     if request.method == "POST":
-        asked = invalid.read(await request.body(), SpeakRequest)
+        asked = invalid.read(await read_body(request), SpeakRequest)
     else:
         fields = {name: value for name, value in request.query_params.items() if name != "token"}
         asked = invalid.convert(fields, SpeakRequest, strict=False)
@@ -66,7 +86,7 @@ async def read_request(request: Request, text_chars: int) -> SpeakRequest:
 
 async def speak(
     request: Request, asked: SpeakRequest, identity: Identity, services: Services
-) -> StreamingResponse:
+) -> Response:
     """Begin, wait for the first audio (so that errors come before any byte), then stream.
 
     Raises:
@@ -74,25 +94,60 @@ async def speak(
     """
     identity.require_voice(services.default_voice if asked.voice is None else asked.voice)
     identity.require_characters(len(asked.text))
-    container = open_container(_format(request, asked))
-    stream = _Stream(services, asked)
+    name = asked.format or _accepted(request.headers.get("accept", ""))
+    audio = services.settings.audio
+    container = open_container(name, bitrate=audio.opus_bitrate, complexity=audio.opus_complexity)
+    with contextlib.ExitStack() as undo:
+        undo.callback(container.close)
+        if request.method == "HEAD":
+            services.engine.check(_to_engine(asked))
+            return Response(media_type=container.media_type, headers=_HEADERS)
+        stream = _Stream(services, asked)
+        undo.callback(stream.close)
+        first = await _unless_left(request, stream.first())
+        if first is None:
+            return Response(status_code=CLIENT_LEFT)
+        undo.pop_all()
+    return _Speech(stream, first, container, services)
+
+
+def _accepted(header: str) -> ContainerName:
+    """The format that an ``Accept`` header likes best; mp3 where it names none of ours."""
+    liked: list[tuple[float, ContainerName]] = []
+    for part in header.lower().split(","):
+        kind, *options = (piece.strip() for piece in part.split(";"))
+        weight = next((option[2:] for option in options if option.startswith("q=")), "1")
+        with contextlib.suppress(ValueError):  # a weight that is no number counts for nothing
+            if kind in _ACCEPTED and float(weight) > 0:
+                liked.append((float(weight), _ACCEPTED[kind]))
+    return max(liked, key=lambda choice: choice[0], default=(1.0, "mp3"))[1]
+
+
+async def _unless_left(request: Request, work: Coroutine[Any, Any, bytes]) -> bytes | None:
+    """The work's result, or ``None`` where the client has left before it was there."""
+    working = asyncio.ensure_future(work)
+    leaving = asyncio.ensure_future(_left(request))
     try:
-        first = await stream.first()
-    except BaseException:
-        stream.close()
-        raise
-    body = _body(stream, first, container, services.pool)
-    return StreamingResponse(body, media_type=container.media_type, headers=_HEADERS)
+        await asyncio.wait({working, leaving}, return_when=asyncio.FIRST_COMPLETED)
+        return working.result() if working.done() else None
+    finally:
+        working.cancel()
+        leaving.cancel()
 
 
-def _format(request: Request, asked: SpeakRequest) -> Literal["mp3", "opus", "wav"]:
-    if asked.format is not None:
-        return asked.format
-    for accepted in request.headers.get("accept", "").split(","):
-        name = _ACCEPTED.get(accepted.partition(";")[0].strip().lower())
-        if name is not None:
-            return name  # type: ignore[return-value]  # the table's values are the literals
-    return "mp3"
+async def _left(request: Request) -> None:
+    while (await request.receive())["type"] != "http.disconnect":
+        pass
+
+
+def _to_engine(asked: SpeakRequest) -> ContextRequest:
+    return ContextRequest(
+        voice=asked.voice,
+        language=asked.language,
+        speed=asked.speed,
+        seed=asked.seed,
+        instruct=asked.instruct,
+    )
 
 
 class _Stream:
@@ -102,15 +157,9 @@ class _Stream:
         self._events: asyncio.Queue[ContextEvent] = asyncio.Queue()  # bounded by `max_ahead_s`
         self._metrics = services.metrics
         self._taken = 0
+        self._over = False
         self._context: EngineContext = services.engine.open(
-            ContextRequest(
-                voice=asked.voice,
-                language=asked.language,
-                speed=asked.speed,
-                seed=asked.seed,
-                instruct=asked.instruct,
-            ),
-            self._events.put_nowait,
+            _to_engine(asked), self._events.put_nowait
         )
         self._context.append(asked.text)
         self._context.end()
@@ -118,8 +167,14 @@ class _Stream:
 
     async def first(self) -> bytes:
         """The first chunk; raises what made it impossible."""
-        async with asyncio.timeout(FIRST_AUDIO_TIMEOUT_S):
-            pcm = await self.next()
+        try:
+            async with asyncio.timeout(FIRST_AUDIO_TIMEOUT_S):
+                pcm = await self.next()
+        except TimeoutError:
+            raise Overloaded(
+                f"no audio after {FIRST_AUDIO_TIMEOUT_S:g} s; try again later",
+                retry_after_ms=RETRY_AFTER_MS,
+            ) from None
         if pcm is None:
             raise InvalidValue("text: there is no word to speak in it (punctuation or emoji alone)")
         return pcm
@@ -133,28 +188,53 @@ class _Stream:
                 self._context.played(self._taken)
                 return event.pcm
             if isinstance(event, Finished):
+                self._over = True
                 self._metrics.context_ended("done")
                 return None
             if isinstance(event, Failed):
+                self._over = True
                 self._metrics.context_ended("error")
-                self._metrics.error(event.code)
                 raise by_code(event.code, event.message)
 
     def close(self) -> None:
         """Stop the engine's work on it, if any is left."""
-        self._context.cancel()
+        if not self._over:
+            self._over = True
+            self._context.cancel()
+            self._metrics.context_ended("cancelled")
+
+
+class _Speech(StreamingResponse):
+    """The stream as a file; whatever ends it, the engine's work and the encoder end with it."""
+
+    def __init__(
+        self, stream: _Stream, first: bytes, container: Container, services: Services
+    ) -> None:
+        body = _body(stream, first, container, services.pool)
+        super().__init__(body, media_type=container.media_type, headers=_HEADERS)
+        self._stream = stream
+        self._container = container
+        self._metrics = services.metrics
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Send it. One that fails is left unfinished, so that its reader sees it was cut off."""
+        try:
+            await super().__call__(scope, receive, send)
+        except CosystreamError as error:
+            self._metrics.error(error.code)
+            log.warning("speech cut off", code=error.code, message=error.message)
+        finally:
+            self._stream.close()
+            self._container.close()
 
 
 async def _body(
     stream: _Stream, first: bytes, container: Container, pool: EncoderPool
 ) -> AsyncIterator[bytes]:
-    try:
-        pcm: bytes | None = first
-        while pcm is not None:
-            encoded = await pool.run(lambda pcm=pcm: container.push(pcm))  # type: ignore[misc]
-            if encoded:
-                yield encoded
-            pcm = await stream.next()
-        yield await pool.run(container.finish)
-    finally:
-        stream.close()
+    pcm: bytes | None = first
+    while pcm is not None:
+        encoded = await pool.run(lambda pcm=pcm: container.push(pcm))  # type: ignore[misc]
+        if encoded:
+            yield encoded
+        pcm = await stream.next()
+    yield await pool.run(container.finish)
