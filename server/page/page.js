@@ -37,6 +37,7 @@ function begin(more) {
 function forget() {
     wave.clear();
     editor.dark();
+    say("");
     element("problem").hidden = true;
     element("first-packet-server").textContent = "";
     element("ttfa-server").textContent = "";
@@ -182,7 +183,7 @@ speaker.on("done", ({ result }) => {
 });
 speaker.on("warning", ({ code, message }) => {
     if (code === "nothing_to_speak")
-        say(texts.unwritten);
+        problem(texts.unwritten, "");
     else if (code === "option_ignored")
         problem(fill(texts.ignored, { detail: message }), "");
     else if (code === "going_away")

@@ -75,6 +75,18 @@ class Heard:
             assert time.monotonic() < deadline, f"not within {timeout_s} s: {expression}"
             await asyncio.sleep(0.02)
 
+    async def watch_lights(self) -> None:
+        """Keep each state of the page's text in ``window.lights``: what was said, the word."""
+        script = """() => {
+          window.lights = [];
+          const layer = document.getElementById("lights");
+          new MutationObserver(() => {
+            const [, said, now] = [...layer.childNodes].map((node) => node.textContent);
+            if (now) window.lights.push([said, now]);
+          }).observe(layer, { childList: true });
+        }"""
+        await self.page.evaluate(script)
+
     async def sounding(self) -> None:
         await self.until("recording.loud()")
 

@@ -4,6 +4,7 @@
   const blocks = [];
   const marks = {};
   const taps = new Map();
+  let current;
   const connect = AudioNode.prototype.connect;
 
   function keep(context, time, samples) {
@@ -33,6 +34,7 @@
   AudioNode.prototype.connect = function (destination, ...rest) {
     const { context } = this;
     if (destination === context.destination) {
+      current = context;
       if (context.audioWorklet === undefined) tapByProcessor(context, this);
       else taps.set(context.audioWorklet, () => tapByWorklet(context, this));
     }
@@ -69,6 +71,7 @@
   window.recording = {
     blocks,
     marks,
+    context: () => current,
     forget: () => blocks.splice(0),
     /** All samples so far as base64 of 32-bit floats, and the time of the first. */
     all() {

@@ -45,6 +45,7 @@ function begin(more: SpeakOptions): Utterance {
 function forget(): void {
   wave.clear();
   editor.dark();
+  say("");
   element("problem").hidden = true;
   element("first-packet-server").textContent = "";
   element("ttfa-server").textContent = "";
@@ -195,7 +196,7 @@ speaker.on("done", ({ result }) => {
   }
 });
 speaker.on("warning", ({ code, message }) => {
-  if (code === "nothing_to_speak") say(texts.unwritten);
+  if (code === "nothing_to_speak") problem(texts.unwritten, "");
   else if (code === "option_ignored") problem(fill(texts.ignored, { detail: message }), "");
   else if (code === "going_away") say(texts.draining);
 });
