@@ -167,12 +167,12 @@ class Session:
             raise
 
     async def _write(self, text: str) -> None:
-        """As a language model writes; stops when the context is over."""
+        """As a language model writes; stops when the context or the run is over."""
         assert self._over
         due_s = time.perf_counter()
         for delta in deltas(text, self._said):
             await asyncio.sleep(due_s - time.perf_counter())
-            if self._over.done():
+            if self._over.done() or self._left_s() == 0:
                 return
             self._text(delta)
             due_s += TOKEN_INTERVAL_S

@@ -194,7 +194,11 @@ async def spawn(child: Child[T], kind: str, settings: EngineSettings) -> None:
 
 
 def environment(settings: EngineSettings) -> dict[str, str]:
-    """What a child finds in its environment: our modules, few threads, no hub unless allowed."""
+    """What a child finds in its environment: our modules, few threads, no hub unless allowed.
+
+    onnxruntime of late keeps a device id in the user's cache and a queue of events to send to its
+    maker; a server on somebody's own machine tells nobody anything.
+    """
     paths = [str(_ROOT), os.environ.get("PYTHONPATH", "")]
     threads = str(settings.threads)
     return {
@@ -203,5 +207,6 @@ def environment(settings: EngineSettings) -> dict[str, str]:
         "OMP_NUM_THREADS": threads,
         "OPENBLAS_NUM_THREADS": threads,
         "MKL_NUM_THREADS": threads,
+        "ORT_DISABLE_TELEMETRY": "1",
         **({} if settings.allow_downloads else {"HF_HUB_OFFLINE": "1"}),
     }

@@ -10,7 +10,7 @@ from benchmarks.load.__main__ import main
 
 
 def load(server, capsys, *arguments):
-    code = main(["--url", server.url, "--sessions", "3", "--seconds", "4", "--json", *arguments])
+    code = main(["--url", server.url, "--sessions", "3", "--seconds", "3", "--json", *arguments])
     assert code == 0
     return json.loads(capsys.readouterr().out)
 

@@ -153,3 +153,4 @@ def test_it_starts_and_speaks_without_a_network_and_with_nothing_to_write_to(off
     )
     assert sealed.returncode == 0, sealed.stderr.decode()[-4000:]
     assert len(sealed.stdout) > 2000
+    assert b"telemetry" not in sealed.stderr.lower()
