@@ -119,8 +119,6 @@ class Api:
     async def _speak(self, request: Request, identity: Identity) -> Response:
         asked = await read_request(request, self._services.settings.limits.text_chars)
         self._sessions.refuse_while_draining()
-        if request.method != "HEAD":
-            self._access.use_up(identity)
         return await speak(request, asked, identity, self._services)
 
     async def _voices(self, _request: Request, _identity: Identity) -> Response:

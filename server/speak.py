@@ -99,9 +99,10 @@ async def speak(
     container = open_container(name, bitrate=audio.opus_bitrate, complexity=audio.opus_complexity)
     with contextlib.ExitStack() as undo:
         undo.callback(container.close)
+        services.engine.check(_to_engine(asked))
         if request.method == "HEAD":
-            services.engine.check(_to_engine(asked))
             return Response(media_type=container.media_type, headers=_HEADERS)
+        services.access.use_up(identity)
         stream = _Stream(services, asked)
         undo.callback(stream.close)
         first = await _unless_left(request, stream.first())
