@@ -40,6 +40,8 @@ class Wire(WebSocketsSansIOProtocol):
     def connection_made(self, transport: BaseTransport) -> None:
         """Bound what the kernel and the event loop hold for a peer that does not read."""
         super().connection_made(transport)
+        # At `debug` it would log every frame: what clients say, and the tokens they say it with.
+        self.conn.debug = False
         self.transport.set_write_buffer_limits(high=WRITE_HIGH_WATER_BYTES)
         sock: socket.socket | None = transport.get_extra_info("socket")
         if sock is not None:

@@ -309,6 +309,7 @@ async def test_no_key_and_no_token_ever_reaches_the_log(keyed_server: LiveServer
     await asyncio.sleep(0.1)
     log = keyed_server.log
     assert "session began" in log
+    assert "Hello." not in log
     for secret in (token, spent, resume_token, SHOP, PHONE, wrong):
         assert secret not in log
 
