@@ -20,24 +20,27 @@ DEPTH_MAX: Final = 32
 
 _SHOWN_CHARS: Final = 60
 _NAMED = re.compile(r"`(.*)`")
+_STEP = re.compile(r"\[[^\]]*\]|[^.`\[\]]+")
+"""A field's name, or ``[3]`` for an item of a list, or ``[...]`` for one it does not number."""
 
 
 def explain(fault: msgspec.ValidationError, message: Any, shape: type[msgspec.Struct]) -> str:
     """``Expected `int` >= 1 - at `$.audio.rate``` as ``audio.rate: expected `int` >= 1, got 0``."""
     what, _, where = str(fault).partition(" - at `$")
-    path = [name for name in re.split(r"[.\[]", where.rstrip("`")) if name]
-    if (named := _NAMED.search(what)) and what.startswith("Object missing"):
-        return f"{'.'.join([*path, named[1]])}: required, but it is missing"
+    path = _STEP.findall(where)
+    named = _NAMED.search(what)
+    if named and what.startswith("Object missing"):
+        return f"{_spell([*path, named[1]])}: required, but it is missing"
     if named and what.startswith("Object contains unknown"):
-        known = ", ".join(_shape_at(shape, path).__struct_fields__)
-        return f"{'.'.join([*path, named[1]])}: unknown field; known: {known}"
-    if what.startswith("Invalid enum value"):
-        what = f"expected one of {', '.join(_choices(_shape_at(shape, path[:-1]), path[-1]))}"
+        known = ", ".join(_fields(_type_at(shape, path)))
+        return f"{_spell([*path, named[1]])}: unknown field; known: {known}"
+    if choices := what.startswith("Invalid enum") and _choices(_type_at(shape, path)):
+        what = f"expected one of {', '.join(choices)}"
     what = what[:1].lower() + what[1:]
     if not path:
         return f"{what}; send one JSON object"
     what, _, _ = what.partition(", got `")  # the value itself says more than its type
-    return f"{'.'.join(path)}: {what}, got {show(_value_at(message, path))}"
+    return f"{_spell(path)}: {what}, got {show(_value_at(message, path))}"
 
 
 def read(body: bytes, shape: type[T]) -> T:
@@ -80,26 +83,45 @@ def too_deep(value: Any, depth: int = DEPTH_MAX) -> bool:
     return depth == 0 or any(too_deep(item, depth - 1) for item in inner)
 
 
+def _spell(path: list[str]) -> str:
+    return ".".join(path).replace(".[", "[")
+
+
 def _value_at(message: Any, path: list[str]) -> Any:
+    """The value there, or the last on the way to it that is known."""
     for name in path:
-        message = message.get(name) if isinstance(message, dict) else None
+        if isinstance(message, dict):
+            message = message.get(name)
+        elif isinstance(message, list) and name[1:-1].isdigit():
+            message = message[int(name[1:-1])]
     return message
 
 
-def _shape_at(shape: type[msgspec.Struct], path: list[str]) -> type[msgspec.Struct]:
+def _type_at(shape: type[msgspec.Struct], path: list[str]) -> inspect.Type:
+    found = inspect.type_info(shape)
     for name in path:
-        kinds = _kinds(shape, name)
-        shape = next(kind.cls for kind in kinds if isinstance(kind, inspect.StructType))
-    return shape
+        found = _within(found, name)
+    return found
 
 
-def _choices(shape: type[msgspec.Struct], name: str) -> list[str]:
-    literals = (kind for kind in _kinds(shape, name) if isinstance(kind, inspect.LiteralType))
-    return [str(value) for kind in literals for value in kind.values]
+def _within(kind: inspect.Type, name: str) -> inspect.Type:
+    for option in _options(kind):
+        if name.startswith("[") and isinstance(option, inspect.CollectionType):
+            return option.item_type
+        if isinstance(option, inspect.StructType):
+            return next(field.type for field in option.fields if field.encode_name == name)
+    return inspect.AnyType()
 
 
-def _kinds(shape: type[msgspec.Struct], name: str) -> tuple[inspect.Type, ...]:
-    told = inspect.type_info(shape)
-    assert isinstance(told, inspect.StructType)
-    kind = next(field.type for field in told.fields if field.encode_name == name)
+def _fields(kind: inspect.Type) -> list[str]:
+    structs = (option for option in _options(kind) if isinstance(option, inspect.StructType))
+    return [field.encode_name for struct in structs for field in struct.fields]
+
+
+def _choices(kind: inspect.Type) -> list[str]:
+    literals = (option for option in _options(kind) if isinstance(option, inspect.LiteralType))
+    return [str(value) for literal in literals for value in literal.values]
+
+
+def _options(kind: inspect.Type) -> tuple[inspect.Type, ...]:
     return kind.types if isinstance(kind, inspect.UnionType) else (kind,)

@@ -25,6 +25,8 @@ class Shape(msgspec.Struct, forbid_unknown_fields=True):
     count: Annotated[int, Meta(ge=1)] = 1
     kind: Literal["mp3", "wav"] | None = None
     inner: Inner | None = None
+    many: tuple[Inner, ...] = ()
+    names: list[str] | None = None
 
 
 @pytest.mark.parametrize(
@@ -34,10 +36,15 @@ class Shape(msgspec.Struct, forbid_unknown_fields=True):
         ({"count": "x"}, 'count: expected `int`, got "x"'),
         ({"kind": "xyz"}, 'kind: expected one of mp3, wav, got "xyz"'),
         ({"kind": 3}, "kind: expected `str | null`, got 3"),
-        ({"colour": 3}, "colour: unknown field; known: count, kind, inner"),
+        ({"colour": 3}, "colour: unknown field; known: count, kind, inner, many, names"),
         ({"inner": {}}, "inner.kind: required, but it is missing"),
         ({"inner": {"kind": "c"}}, 'inner.kind: expected one of a, b, got "c"'),
         ({"inner": {"kind": "a", "x": 1}}, "inner.x: unknown field; known: kind"),
+        ({"many": 3}, "many: expected `array`, got 3"),
+        ({"many": [{"kind": "c"}]}, 'many[0].kind: expected one of a, b, got "c"'),
+        ({"many": [{}]}, "many[0].kind: required, but it is missing"),
+        ({"many": [{"kind": "a", "x": 1}]}, "many[0].x: unknown field; known: kind"),
+        ({"names": ["a", 3]}, "names[1]: expected `str`, got 3"),
         ([1], "expected `object`, got `array`; send one JSON object"),
         (None, "expected `object`, got `null`; send one JSON object"),
     ],
