@@ -49,6 +49,12 @@ class InvalidValue(BadRequest):
     code = "invalid_value"
 
 
+class BadSubprotocol(BadRequest):
+    """The client offers subprotocols and none of them is ours (4000)."""
+
+    code = "bad_subprotocol"
+
+
 class BadState(BadRequest):
     """A well-formed message at a moment when it makes no sense (a second hello, say)."""
 
