@@ -68,28 +68,19 @@ class Context:
 
     # --- in -----------------------------------------------------------------------------
 
-    def append(self, delta: str, seq: int | None) -> bool:
-        """Take a delta; False if that number was already taken.
+    def append(self, delta: str, seq: int | None) -> None:
+        """Take a delta, and its number.
 
         Raises:
             ContextEnded: after ``end``.
-            TextGap: a number was skipped.
         """
         self._must_be_open("text")
         if seq is not None:
-            if seq <= self.text_seq:
-                return False
-            if seq != self.text_seq + 1:
-                raise TextGap(
-                    f"text {seq} of {self.id!r} came after {self.text_seq}; "
-                    f"send again from {self.text_seq + 1}"
-                )
             self.text_seq = seq
         self.transcript.append(delta)
         if delta:
             self.timer.text(self.transcript.chars, self.now())
             self.engine.append(delta)
-        return True
 
     def flush(self, flush_id: str) -> None:
         """Let go of all text so far."""
@@ -192,6 +183,19 @@ class Context:
         """Stop all work on it, here and in the engine."""
         self.engine.cancel()
         self.output.close()
+
+
+def is_news(seq: int | None, taken: int) -> bool:
+    """Whether a delta of that number, after ``taken`` of them, is not one that was sent again.
+
+    Raises:
+        TextGap: a number was skipped.
+    """
+    if seq is None or seq == taken + 1:
+        return True
+    if seq <= taken:
+        return False
+    raise TextGap(f"text {seq} came after {taken}; send again from {taken + 1}")
 
 
 def nothing_to_speak(ctx: str, source: str) -> Warn:

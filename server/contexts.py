@@ -12,7 +12,7 @@ import structlog
 from msgspec import UNSET
 
 from server import requests
-from server.context import Context, ms_of
+from server.context import Context, is_news, ms_of
 from server.events import Cancelled, Done, Opened, Queued, Warn, error_event
 from server.lineup import Lineup
 from server.metrics import Outcome
@@ -198,13 +198,15 @@ class Contexts:
     def _text(self, request: requests.Text) -> None:
         current = self._lineup.current() if request.ctx is None else None
         context = current or (request.ctx and self._lineup.find(request.ctx, "text")) or None
+        if not is_news(request.seq, context.text_seq if context else 0):
+            return
         chars = len(request.delta)
         self._check_text(context.transcript.chars if context else 0, chars)
         if context is None:
             context = self.open(requests.Open())
-        if context.append(request.delta, request.seq):
-            self._characters += chars
-            self._s.metrics.text_accepted(chars)
+        context.append(request.delta, request.seq)
+        self._characters += chars
+        self._s.metrics.text_accepted(chars)
 
     def _check_text(self, so_far: int, chars: int) -> None:
         limit = self._s.settings.limits.text_chars
