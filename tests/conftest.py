@@ -1,109 +1,12 @@
-"""Fixtures for all tests: a server of its own process, on a port the system chose."""
+"""Fixtures for all tests: servers that are started and ended for them."""
 
 from __future__ import annotations
 
-import contextlib
-import os
-import signal
-import socket
-import subprocess
-import sys
-import time
-import urllib.error
-import urllib.request
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-
-ROOT = Path(__file__).resolve().parent.parent
-READY_TIMEOUT_S = 60
-
-
-@dataclass
-class LiveServer:
-    """A running ``python -m server``."""
-
-    url: str
-    process: subprocess.Popen[bytes]
-    log_path: Path
-    settings: dict[str, str] = field(default_factory=dict)
-
-    @property
-    def ws_url(self) -> str:
-        """The native protocol's address."""
-        return self.url.replace("http", "ws", 1) + "/v1/stream"
-
-    @property
-    def log(self) -> str:
-        """Everything it has logged so far."""
-        return self.log_path.read_text(encoding="utf-8", errors="replace")
-
-    def get(self, path: str) -> bytes:
-        """The body of a GET; raises on an error status."""
-        with urllib.request.urlopen(self.url + path, timeout=10) as answer:
-            return answer.read()
-
-    def wait_ready(self, timeout_s: float = READY_TIMEOUT_S) -> float:
-        """Until ``/readyz`` says so; how many seconds that took."""
-        began = time.monotonic()
-        while time.monotonic() - began < timeout_s:
-            if self.process.poll() is not None:
-                raise AssertionError(f"the server ended early:\n{self.log}")
-            with contextlib.suppress(urllib.error.URLError, ConnectionError):
-                self.get("/readyz")
-                return time.monotonic() - began
-            time.sleep(0.02)
-        raise AssertionError(f"not ready after {timeout_s} s:\n{self.log}")
-
-    def stop(self) -> int:
-        """Ask it to end, wait, and tell its exit status."""
-        if self.process.poll() is None:
-            self.process.send_signal(signal.SIGTERM)
-        try:
-            return self.process.wait(timeout=30)
-        except subprocess.TimeoutExpired:
-            self.process.kill()
-            return self.process.wait(timeout=5)
-
-
-def free_port() -> int:
-    """A port nothing listens on now."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
-
-
-StartServer = Callable[..., LiveServer]
-
-
-def start(directory: Path, *, wait: bool = True, **settings: object) -> LiveServer:
-    """Start a server; settings as ``section__key=value``, for example ``engine__runner="tone"``."""
-    port = free_port()
-    environ = {
-        **os.environ,
-        **{f"COSYSTREAM__{name.upper()}": str(value) for name, value in settings.items()},
-        "COSYSTREAM__LISTEN__PORT": str(port),
-    }
-    log_path = directory / f"server-{port}.log"
-    with log_path.open("wb") as log:
-        process = subprocess.Popen(
-            [sys.executable, "-m", "server"],
-            cwd=ROOT,
-            env=environ,
-            stdout=log,
-            stderr=log,
-            stdin=subprocess.DEVNULL,
-        )
-    server = LiveServer(f"http://127.0.0.1:{port}", process, log_path)
-    if wait:
-        try:
-            server.wait_ready()
-        except BaseException:
-            server.stop()
-            raise
-    return server
+from servers import LiveServer, StartServer, start
 
 
 @pytest.fixture(scope="session")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pytest
-
 from recognise import model_folder, normalise, word_error_rate, word_errors
 
 

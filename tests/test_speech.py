@@ -11,9 +11,8 @@ import av
 import numpy as np
 import pytest
 import soxr
-from websockets.sync.client import connect
-
 from recognise import RATE, transcribe, word_errors
+from websockets.sync.client import connect
 
 SENTENCES = (
     "Welcome to the stream, everyone, this is take number 7.",

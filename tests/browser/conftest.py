@@ -2,27 +2,14 @@
 
 from __future__ import annotations
 
-import json
-import os
 from collections.abc import AsyncIterator, Iterator
-from pathlib import Path
 
 import pytest
 import pytest_asyncio
 from fake_server import FakeServer
 from hearing import Heard
 from playwright.async_api import Browser, BrowserContext, async_playwright
-
-HERE = Path(__file__).parent
-CHROMIUM = os.environ.get("CHROMIUM", "/usr/bin/chromium")
-FLAGS = [
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-    "--no-first-run",
-]
+from profiles import CHROMIUM, FLAGS, new_context
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
@@ -31,15 +18,6 @@ async def browser() -> AsyncIterator[Browser]:
         chromium = await playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
         yield chromium
         await chromium.close()
-
-
-async def new_context(browser: Browser, **options: object) -> BrowserContext:
-    """A fresh profile whose pages record what they play."""
-    context = await browser.new_context(**options)
-    source = json.dumps((HERE / "recorder_worklet.js").read_text(encoding="utf-8"))
-    await context.add_init_script(f"window.recorderSource = {source}")
-    await context.add_init_script(path=HERE / "recorder.js")
-    return context
 
 
 @pytest_asyncio.fixture(loop_scope="module")

@@ -13,7 +13,7 @@ from opuslib_next import Encoder
 
 RATE = 24_000
 CHUNK = 1920
-MS_A_CHAR = 30
+MS_A_CHAR = 20
 PRE_SKIP = 312
 SENTENCE = re.compile(r"[^.!?。\n]*[.!?。\n]+\s*|.+")
 

@@ -75,7 +75,7 @@ async def test_a_packet_that_never_came_is_asked_for_again(
 async def test_a_server_that_was_started_again_speaks_on_where_the_old_one_stopped(
     heard: Heard, fake_server: FakeServer
 ) -> None:
-    fake_server.faults.drop_after_packets = 20
+    fake_server.faults.drop_after_packets = 12
     fake_server.faults.forget_sessions = True
 
     result = await play(heard, fake_server)

@@ -8,9 +8,8 @@ import pytest
 from fake_server import FakeServer
 from hearing import Heard
 from playwright.async_api import Browser, expect
+from profiles import new_context
 from test_decoders import NO_DECODER
-
-from conftest import new_context
 
 pytestmark = [pytest.mark.browser, pytest.mark.asyncio(loop_scope="module")]
 

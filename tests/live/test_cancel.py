@@ -6,8 +6,7 @@ import asyncio
 import random
 
 import numpy as np
-
-from conftest import LiveServer
+from servers import LiveServer
 from talk import Audio, Talk, eventually, talking
 
 LONG = "This is a rather long sentence that goes on and on for the test's sake. " * 5
@@ -211,11 +210,5 @@ async def test_a_close_frame_frees_the_work_within_100_ms(tone_server: LiveServe
         await talk.until_audio()
         await talk.socket.close()
         await asyncio.sleep(0.1)
-        assert metric(tone_server, "contexts") == 0
-    await eventually(lambda: metric(tone_server, "engine_contexts") == 0)
-
-
-def metric(server: LiveServer, name: str) -> float:
-    """A gauge as /metrics tells it."""
-    lines = server.get("/metrics").decode().splitlines()
-    return float(next(line.split()[1] for line in lines if line.startswith(f"cosystream_{name} ")))
+        assert tone_server.metric("contexts") == 0
+    await eventually(lambda: tone_server.metric("engine_contexts") == 0)

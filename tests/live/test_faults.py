@@ -7,15 +7,15 @@ import contextlib
 import os
 import signal
 import time
+import urllib.error
+import urllib.request
 from pathlib import Path
 
 import psutil
 import pytest
-from live.test_cancel import metric
-from websockets.exceptions import ConnectionClosed
-
-from conftest import LiveServer
+from servers import LiveServer
 from talk import eventually, talking
+from websockets.exceptions import ConnectionClosed
 
 LONG = "A sentence with quite a few words in it, to be spoken at some length. " * 4
 
@@ -90,7 +90,7 @@ async def test_a_step_that_raises_fails_its_context_alone(tone_server: LiveServe
 
 
 async def test_contexts_that_fail_give_everything_back(tone_server: LiveServer) -> None:
-    before = metric(tone_server, "free_slots")
+    before = tone_server.metric("free_slots")
     async with talking(tone_server.ws_url, {"pacing": {"lead_ms": None}}) as talk:
         for number in range(30):
             await talk.send("open", ctx=f"c{number}")
@@ -99,7 +99,7 @@ async def test_contexts_that_fail_give_everything_back(tone_server: LiveServer) 
             await talk.until("error")
         for number in range(10):
             await talk.speak("Fine.", ctx=f"d{number}")
-    await eventually(lambda: metric(tone_server, "free_slots") == before, 3)
+    await eventually(lambda: tone_server.metric("free_slots") == before, 3)
 
 
 async def test_readiness_waits_for_the_first_warm_step(start_server) -> None:
@@ -118,9 +118,6 @@ async def test_readiness_waits_for_the_first_warm_step(start_server) -> None:
 
 
 def _status(server: LiveServer, path: str) -> tuple[int, bytes]:
-    import urllib.error
-    import urllib.request
-
     try:
         with urllib.request.urlopen(server.url + path, timeout=5) as answer:
             return answer.status, answer.read()
@@ -238,13 +235,13 @@ async def test_two_hundred_connects_and_closes_leave_nothing_behind(start_server
     memory_mib = process.memory_info().rss / 2**20
     for start in range(0, 200, 10):
         await asyncio.gather(*(visit(number) for number in range(start, start + 10)))
-    await eventually(lambda: metric(server, "sessions") + metric(server, "parked_sessions") == 0, 5)
+    await eventually(lambda: server.metric("sessions") + server.metric("parked_sessions") == 0, 5)
     await asyncio.sleep(1.5)
     assert (_descriptors(process), process.num_threads()) == before
     assert process.memory_info().rss / 2**20 - memory_mib < 12
-    assert metric(server, "contexts") == 0
-    assert metric(server, "engine_contexts") == 0
-    assert metric(server, "resume_bytes") == 0
+    assert server.metric("contexts") == 0
+    assert server.metric("engine_contexts") == 0
+    assert server.metric("resume_bytes") == 0
     assert process.cpu_percent(interval=1) < 20
 
 

@@ -16,10 +16,8 @@ import httpx
 import numpy as np
 import psutil
 import pytest
-from live.test_cancel import metric
 from prometheus_client.parser import text_string_to_metric_families
-
-from conftest import LiveServer
+from servers import LiveServer
 from talk import decode_file, eventually, talking
 
 TEXT = "The first sentence is here. And a second one follows it."
@@ -264,12 +262,12 @@ class TestRefusals:
 class TestReadersThatLeave:
     @pytest.mark.parametrize("name", FORMATS)
     async def test_leaving_ends_the_engines_work(self, tone_server: LiveServer, name: str) -> None:
-        await eventually(lambda: metric(tone_server, "engine_contexts") == 0, 3)
+        await eventually(lambda: tone_server.metric("engine_contexts") == 0, 3)
         async with streaming(tone_server, text=LONG * 1000, format=name) as pieces:
             await anext(pieces)
-            await eventually(lambda: metric(tone_server, "engine_contexts") == 1, 3)
+            await eventually(lambda: tone_server.metric("engine_contexts") == 1, 3)
         left = time.perf_counter()
-        await eventually(lambda: metric(tone_server, "engine_contexts") == 0, 3)
+        await eventually(lambda: tone_server.metric("engine_contexts") == 0, 3)
         # The engine tells its figures once a second.
         assert time.perf_counter() - left < 2.0
 
@@ -294,8 +292,8 @@ class TestReadersThatLeave:
             sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
             sock.connect(("127.0.0.1", port))
             sock.sendall(f"GET /v1/speak?{query} HTTP/1.1\r\nHost: x\r\n\r\n".encode())
-            await eventually(lambda: metric(server, "engine_contexts") == 1, 3)
-            await eventually(lambda: metric(server, "engine_contexts") == 0, 8)
+            await eventually(lambda: server.metric("engine_contexts") == 1, 3)
+            await eventually(lambda: server.metric("engine_contexts") == 0, 8)
 
     async def test_an_engine_that_dies_in_mid_stream_cuts_the_transfer_off(
         self, start_server

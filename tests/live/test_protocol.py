@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import itertools
 import json
 
 import numpy as np
 import pytest
-
-from conftest import LiveServer
+from servers import LiveServer
 from talk import Audio, decode_opus, talking
 
 PCM = {"audio": {"codec": "pcm_s16le"}, "pacing": {"lead_ms": None}}
@@ -74,7 +74,7 @@ async def test_segments_words_and_levels_fit_the_audio(live_server: LiveServer) 
     words = [word for event in talk.events("words") for word in event["items"]]
     assert all(text[w["char_start"] : w["char_end"]] == w["text"] for w in words)
     assert [w["text"] for w in words][:3] == ["The", "first", "sentence"]
-    assert all(a["end_ms"] <= b["start_ms"] + 1 for a, b in zip(words, words[1:], strict=False))
+    assert all(a["end_ms"] <= b["start_ms"] + 1 for a, b in itertools.pairwise(words))
     assert words[-1]["end_ms"] <= done["audio_ms"]
     values = [value for event in talk.events("levels") for value in event["values"]]
     assert abs(len(values) * 20 - done["audio_ms"]) <= 20

@@ -7,11 +7,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from live.test_cancel import metric
-from websockets.exceptions import ConnectionClosed
-
-from conftest import LiveServer
+from servers import LiveServer
 from talk import Audio, Event, Talk, eventually, talking
+from websockets.exceptions import ConnectionClosed
 
 HELLO = {"audio": {"codec": "pcm_s16le"}}
 TEXT = "This is one. Two is here. The last."
@@ -113,11 +111,11 @@ async def test_no_device_work_while_the_client_is_away(start_server) -> None:
         await talk.send("text", delta="A slow sentence [[sleep:0.05]] of many words. " * 200)
         await talk.until_audio()
         _drop(talk)
-    await eventually(lambda: metric(server, "parked_sessions") == 1, 2)
+    await eventually(lambda: server.metric("parked_sessions") == 1, 2)
     await asyncio.sleep(1.3)
-    busy_s = metric(server, "engine_busy_seconds")
+    busy_s = server.metric("engine_busy_seconds")
     await asyncio.sleep(1.5)
-    assert metric(server, "engine_busy_seconds") - busy_s < 0.1
+    assert server.metric("engine_busy_seconds") - busy_s < 0.1
 
 
 async def test_after_the_window_the_work_is_cancelled(start_server) -> None:
@@ -126,8 +124,8 @@ async def test_after_the_window_the_work_is_cancelled(start_server) -> None:
         await one.send("text", delta=TEXT)
         await one.until_audio()
         _drop(one)
-    await eventually(lambda: metric(server, "parked_sessions") == 0, 3)
-    assert metric(server, "contexts") == 0
+    await eventually(lambda: server.metric("parked_sessions") == 0, 3)
+    assert server.metric("contexts") == 0
     async with talking(server.ws_url) as two:
         await two.send("hello", **_resume(one))
         error = await two.until("error")

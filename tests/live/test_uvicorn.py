@@ -21,14 +21,13 @@ from typing import Any
 
 import pytest
 import uvicorn
-from live.test_cancel import metric
+from servers import LiveServer, free_port
+from talk import eventually, talking
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
 from websockets.asyncio.client import connect
 from websockets.exceptions import ConnectionClosed
 
-from conftest import LiveServer, free_port
 from server.transport import EXTENSION, SOCKET_SEND_BUFFER_BYTES, WRITE_HIGH_WATER_BYTES, Wire
-from talk import eventually, talking
 
 STOCK = WebSocketsSansIOProtocol
 App = Callable[["Handler"], Awaitable[None]]
@@ -222,14 +221,14 @@ class TestALostConnection:
     async def test_parks_a_session_and_such_a_frame_ends_it(self, tone_server: LiveServer) -> None:
         async with talking(tone_server.ws_url, {}) as talk:
             talk.socket.transport.abort()
-        await eventually(lambda: metric(tone_server, "parked_sessions") >= 1)
-        parked = metric(tone_server, "parked_sessions")
+        await eventually(lambda: tone_server.metric("parked_sessions") >= 1)
+        parked = tone_server.metric("parked_sessions")
         async with talking(tone_server.ws_url, {}) as talk:
             talk.socket.transport.write(b"\x88\x80\0\0\0\0")
             with pytest.raises(ConnectionClosed):
                 await talk.next()
-        await eventually(lambda: metric(tone_server, "sessions") == 0)
-        assert metric(tone_server, "parked_sessions") == parked
+        await eventually(lambda: tone_server.metric("sessions") == 0)
+        assert tone_server.metric("parked_sessions") == parked
 
 
 STOCK_SERVER = """

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 import pytest
-
 from links import FakeLink
+
 from server.connection import NativeAdapter
 from server.events import Flushed, Pong
 from server.outbox import MAX_BUFFERED_BYTES, Outbox

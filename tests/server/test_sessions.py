@@ -8,8 +8,8 @@ from types import SimpleNamespace
 from typing import Any, cast
 
 import pytest
-
 from links import FakeLink
+
 from server.access import Access, Identity
 from server.connection import NativeAdapter
 from server.encoding import EncoderPool

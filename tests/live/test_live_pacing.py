@@ -9,9 +9,7 @@ import socket
 import time
 
 import pytest
-from live.test_cancel import metric
-
-from conftest import LiveServer
+from servers import LiveServer
 from talk import eventually, talking
 
 LONG = "A sentence with quite a few words in it, to be spoken at some length. " * 8
@@ -102,10 +100,10 @@ async def test_a_stalled_reader_is_dropped_and_its_work_cancelled(start_server) 
     server = start_server(engine__runner="tone", limits__slow_consumer_s=1)
     sock = _raw_socket(server, _FLOOD)
     with sock:
-        await eventually(lambda: metric(server, "contexts") == 1)
-        await eventually(lambda: metric(server, "sessions") == 0, 5)
-        assert metric(server, "contexts") == 0
-        assert metric(server, "parked_sessions") == 0
+        await eventually(lambda: server.metric("contexts") == 1)
+        await eventually(lambda: server.metric("sessions") == 0, 5)
+        assert server.metric("contexts") == 0
+        assert server.metric("parked_sessions") == 0
         assert (
             'cosystream_errors_total{code="slow_consumer"} 1.0' in server.get("/metrics").decode()
         )
@@ -143,17 +141,16 @@ async def test_a_client_that_only_sends_is_dropped(start_server) -> None:
         sock.settimeout(10)
         ping = _frame(b'{"type": "ping", "id": "' + b"x" * 4000 + b'"}')
         with pytest.raises(OSError, match=r"Broken pipe|reset"):
-            for _ in range(5000):
-                sock.sendall(ping)
-    await eventually(lambda: metric(server, "sessions") == 0, 3)
+            sock.sendall(ping * 5000)
+    await eventually(lambda: server.metric("sessions") == 0, 3)
 
 
 async def test_a_close_frame_from_a_stalled_reader_frees_its_work(start_server) -> None:
     server = start_server(engine__runner="tone", limits__slow_consumer_s=60)
     sock = _raw_socket(server, _FLOOD)
     with sock:
-        await eventually(lambda: metric(server, "contexts") == 1)
+        await eventually(lambda: server.metric("contexts") == 1)
         await asyncio.sleep(0.5)
         sock.sendall(b"\x88\x82\0\0\0\0\x03\xe8")
-        await eventually(lambda: metric(server, "contexts") == 0, 0.5)
-        assert metric(server, "parked_sessions") == 0
+        await eventually(lambda: server.metric("contexts") == 0, 0.5)
+        assert server.metric("parked_sessions") == 0

@@ -9,10 +9,9 @@ from typing import Any
 
 import httpx
 import pytest
-from websockets.exceptions import ConnectionClosed
-
-from conftest import LiveServer, start
+from servers import LiveServer, start
 from talk import Event, Talk, talking
+from websockets.exceptions import ConnectionClosed
 
 SHOP, PHONE = "shop-key-0123456789", "phone-key-0123456789"
 APP = "https://app.example"
