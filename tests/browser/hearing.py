@@ -31,6 +31,13 @@ class Recording:
     def seconds(self) -> float:
         return len(self.sound) / self.rate
 
+    @property
+    def sounding_s(self) -> float:
+        """How long there was sound, the silences in it taken off."""
+        size = self.rate // 200
+        frames = self.sound[: len(self.sound) // size * size].reshape(-1, size)
+        return float((np.abs(frames).max(axis=1, initial=0) > AUDIBLE).sum() * size / self.rate)
+
     def after(self, time_s: float) -> np.ndarray:
         """The samples from that moment of the context's clock on."""
         return self.samples[max(0, round((time_s - self.start_s) * self.rate)) :]

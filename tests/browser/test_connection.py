@@ -46,7 +46,7 @@ async def test_after_a_drop_it_resumes_and_nothing_is_lost_or_repeated(
     # 400 ms were in hand, the first attempt comes after 250: a gap is possible, a loss is not.
     assert result["audioMs"] == pytest.approx(MS, abs=1)
     recording = await heard.recording()
-    assert recording.seconds * 1000 == pytest.approx(MS, abs=400)
+    assert recording.sounding_s * 1000 == pytest.approx(MS, abs=60)
 
 
 async def test_messages_that_come_twice_are_taken_once(
@@ -57,7 +57,7 @@ async def test_messages_that_come_twice_are_taken_once(
     result = await play(heard, fake_server)
 
     await assert_whole(heard, result)
-    assert await heard.page.evaluate("harness.speaker.stats.duplicates") > 30
+    assert await heard.page.evaluate("harness.speaker.stats.duplicates") > 20
 
 
 async def test_a_packet_that_never_came_is_asked_for_again(

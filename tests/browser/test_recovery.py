@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import numpy as np
 import pytest
 from fake_server import FakeServer
 from fake_speech import MS_A_CHAR
@@ -33,7 +32,7 @@ async def test_a_context_that_is_closed_under_it_is_replaced_and_nothing_is_lost
     assert result["audioMs"] == pytest.approx(MS, abs=1)
     recording = await heard.recording()
     # The new context plays from the last sample that the old one took.
-    assert recording.seconds * 1000 == pytest.approx(MS, abs=120)
+    assert recording.sounding_s * 1000 == pytest.approx(MS, abs=60)
 
 
 async def test_a_context_that_is_suspended_by_the_system_goes_on_at_the_next_touch(
@@ -49,7 +48,7 @@ async def test_a_context_that_is_suspended_by_the_system_goes_on_at_the_next_tou
     assert await heard.events("blocked") == [True, False]
     assert result["audioMs"] == pytest.approx(MS, abs=1)
     recording = await heard.recording()
-    assert recording.seconds * 1000 == pytest.approx(MS, abs=120)
+    assert recording.sounding_s * 1000 == pytest.approx(MS, abs=60)
 
 
 async def test_it_goes_on_by_itself_when_the_page_comes_back_from_a_phone_call(
@@ -134,8 +133,7 @@ async def test_sound_that_comes_too_late_is_counted_and_more_is_kept_in_hand_aft
     assert stats["underruns"] == 1
     assert stats["bufferMs"] == 120
     recording = await heard.recording()
-    loud = np.abs(recording.sound) > 0.003
-    assert loud.sum() / recording.rate * 1000 == pytest.approx(MS, abs=60)
+    assert recording.sounding_s * 1000 == pytest.approx(MS, abs=60)
 
 
 async def test_silence_because_the_text_is_not_written_yet_is_no_underrun(
