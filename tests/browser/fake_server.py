@@ -137,10 +137,20 @@ class FakeServer:
     async def _run(self) -> None:
         self._stop = asyncio.Event()
         self._loop = asyncio.get_running_loop()
+        transports: list[asyncio.BaseTransport] = []
+
+        class Tracked(ServerConnection):
+            """Browsers open connections in advance and ask nothing; those must end as well."""
+
+            def connection_made(self, transport: asyncio.BaseTransport) -> None:
+                transports.append(transport)
+                super().connection_made(transport)
+
         serving = serve(
             self._client,
             "127.0.0.1",
             0,
+            create_connection=Tracked,
             process_request=self._http,
             subprotocols=["cosystream.v1"],
             compression=None,
@@ -150,6 +160,9 @@ class FakeServer:
             self._port = server.sockets[0].getsockname()[1]
             self._started.set()
             await self._stop.wait()
+        for transport in transports:
+            transport.abort()
+        await asyncio.sleep(0)
 
     # --- HTTP -----------------------------------------------------------------------------
 
