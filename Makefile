@@ -23,7 +23,7 @@ TORCH_INDEX ?= https://download.pytorch.org/whl/cpu
 PYTHONS := $(if $(PYTHON),$(PYTHON),python3 python3.13 python3.12 python3.11)
 CHROMIUMS := chromium chromium-browser google-chrome google-chrome-stable
 
-.PHONY: help setup setup-dev setup-cosyvoice serve test test-web lint bench constraints browser clean
+.PHONY: help setup setup-dev setup-mandarin setup-cosyvoice serve test test-web lint bench constraints browser clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -32,7 +32,10 @@ setup: $(VENV)/.base ## the environment in .venv, with the server and the `cosys
 
 setup-dev: $(VENV)/.dev ## the same with the tools for tests and linting
 
+setup-mandarin: $(VENV)/.mandarin ## a Mandarin voice, a preview (75 MB)
+
 serve: $(VENV)/.base ## the server and its page at http://127.0.0.1:8000
+	@[ -e $(VENV)/.mandarin ] || echo "For a Mandarin voice (a preview): make setup-mandarin"
 	@exec $(BIN)/python -m server $(ARGS)
 
 test: $(VENV)/.dev browser test-web ## every test
@@ -89,6 +92,11 @@ $(VENV)/.dev: $(VENV)/.base
 	@$(PIP) install -c constraints.txt -e '.[dev]'
 	@touch $@
 
+$(VENV)/.mandarin: $(VENV)/.base
+	@echo "Installing the Mandarin voice into $(VENV)"
+	@$(PIP) install -c constraints.txt -e '.[mandarin]'
+	@touch $@
+
 # torch goes in first and from its own index, or pip would fetch gigabytes of CUDA libraries.
 setup-cosyvoice: $(VENV)/.base ## torch and what else the CosyVoice models need (a CPU build)
 	@echo "Installing $(TORCH) from $(TORCH_INDEX); set TORCH_INDEX for another build"
@@ -97,7 +105,7 @@ setup-cosyvoice: $(VENV)/.base ## torch and what else the CosyVoice models need 
 
 constraints: ## pin the newest releases that pyproject.toml allows, from a new environment
 	rm -rf build/constraints && $(firstword $(PYTHONS)) -m venv build/constraints
-	build/constraints/bin/python -m pip --quiet install -e '.[dev]' -e clients/python
+	build/constraints/bin/python -m pip --quiet install -e '.[dev,mandarin]' -e clients/python
 	@{ sed -n '1,/^[^#]/ s/^#/#/p' constraints.txt; \
 	  build/constraints/bin/python -m pip freeze --exclude-editable | while read -r pin; do \
 	    case $$pin in \

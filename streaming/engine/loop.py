@@ -14,6 +14,7 @@ from typing import Any, Protocol
 from streaming.config import EngineSettings
 from streaming.context import Context, Mark, Pending
 from streaming.costs import Costs
+from streaming.engine.aside import Aside
 from streaming.engine.notes import note_error
 from streaming.engine.track import Track
 from streaming.engine.vitals import Vitals
@@ -36,7 +37,7 @@ from streaming.messages import (
     Unpark,
 )
 from streaming.messages import Mark as Marked
-from streaming.runners.base import SPEECH, Made, Runner, StepResult, Work
+from streaming.runners.base import SPEECH, Later, Made, Runner, StepResult, Work
 from streaming.scheduler import plan
 from streaming.text.speakable import has_words
 from streaming.voices.loader import VoiceLoader
@@ -88,6 +89,7 @@ class Engine:
         self._costs = Costs()
         self._vitals = Vitals(settings.slots)
         self._voices = VoiceLoader(runner.load_voice, mailbox.wake)
+        self._aside: Aside[_Live] = Aside(mailbox.wake, settings.hang_timeout_s)
         self._live: dict[int, _Live] = {}
         self._out: list[Message] = []
         self._idle = True
@@ -101,6 +103,7 @@ class Engine:
     def turn(self) -> None:
         """Read, step once if anything can run, publish; sleeps where there is nothing to do."""
         self._take(self._mailbox.receive(self._rest_s()))
+        self._take_aside()
         batch = self._plan()
         self._idle = not batch
         if batch:
@@ -115,7 +118,11 @@ class Engine:
 
     def _plan(self) -> list[Context]:
         return plan(
-            (live.context for live in self._live.values()),
+            (
+                live.context
+                for live in self._live.values()
+                if live.context.open.voice not in self._aside.voices
+            ),
             self._clock.now(),
             self._costs,
             max_batch=self._runner.max_batch,
@@ -199,12 +206,28 @@ class Engine:
         began_s = self._clock.now()
         results = self._run(works)
         took_s = self._clock.now() - began_s
-        self._costs.learn(SPEECH, sum(units), took_s)
-        self._vitals.steps += 1
-        self._vitals.busy_s += took_s
+        total = 0.0
         for live, result, share in zip(rows, results, units, strict=True):
+            if isinstance(result, Later):
+                self._aside.add(live, live.context.open.voice, result.result, share, began_s)
+                continue
+            total += share
             live.context.compute_s += took_s * share / sum(units)
             self._deliver(live, result)
+        if total:
+            self._count(total, took_s)
+
+    def _take_aside(self) -> None:
+        for ended in self._aside.ended(self._clock.now()):
+            self._count(ended.units, ended.took_s)
+            ended.owner.context.compute_s += ended.took_s
+            if self._live.get(ended.owner.ctx) is ended.owner:  # it may have been cancelled
+                self._deliver(ended.owner, ended.result)
+
+    def _count(self, units: float, took_s: float) -> None:
+        self._costs.learn(SPEECH, units, took_s)
+        self._vitals.steps += 1
+        self._vitals.busy_s += took_s
 
     def _work(self, live: _Live) -> Work:
         head = live.context.head
@@ -229,7 +252,7 @@ class Engine:
                 return [error]
         return [result for work in works for result in self._run([work])]
 
-    def _deliver(self, live: _Live, result: StepResult) -> None:
+    def _deliver(self, live: _Live, result: Made | Exception) -> None:
         if isinstance(result, Exception):
             self._fail_with(live, result)
             return

@@ -9,6 +9,7 @@ Does not know: contexts' queues, deadlines, pauses, chunks.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from concurrent.futures import Future
 from dataclasses import dataclass
 from typing import Any, Protocol, TypeAlias
 
@@ -52,7 +53,18 @@ class Made:
     """How long the whole segment will be, where that is known before it is done."""
 
 
-StepResult: TypeAlias = Made | Exception
+@dataclass(frozen=True)
+class Later:
+    """The step of one row goes on in a thread of the runner's own.
+
+    Until ``result`` is there, no further step with that row's voice is asked for; steps with other
+    voices are. What ``result`` raises, or is, counts as if the step had returned it.
+    """
+
+    result: Future[Made | Exception]
+
+
+StepResult: TypeAlias = Made | Later | Exception
 """An exception fails that row's context alone; one of ``streaming.errors`` is told as it is."""
 
 

@@ -50,11 +50,13 @@ class EmbeddedRunner:
 
     max_batch = 1
 
-    def __init__(self, settings: EngineSettings) -> None:
+    def __init__(self, settings: EngineSettings, others: Sequence[Voice] = ()) -> None:
+        """``others``: voices that are not its own, to name those that can what its own cannot."""
         _refuse(settings)
         self._settings = settings
         self._default = settings.default_voice or DEFAULT
         self._voices = _voices(download=settings.allow_downloads)
+        self.known_voices = (*self._voices, *others)
         self._models: dict[str, Any] = {}
         self._g2p: dict[bool, Any] = {}
 
@@ -64,7 +66,7 @@ class EmbeddedRunner:
         Raises:
             UnknownVoice: the settings name one that is not there.
         """
-        catalog.find(self._voices, self._default)
+        catalog.find(self.known_voices, self._default)
         self.load_voice(self._default)
 
     def ready(self, slots: int) -> Ready:
@@ -128,7 +130,7 @@ class EmbeddedRunner:
         except Foreign as foreign:
             voice = catalog.find(self._voices, work.voice)
             what = f"{foreign.script} ({foreign.letters[:20]})"
-            raise catalog.cannot_speak(self._voices, voice, what, foreign.language) from None
+            raise catalog.cannot_speak(self.known_voices, voice, what, foreign.language) from None
         phonemes = model.g2p(text)
         if not any(char.isalpha() for char in phonemes):
             raise SynthesisFailed(f"the voice finds nothing to say in {work.segment.text[:80]!r}")

@@ -12,7 +12,7 @@ from streaming.config import EngineSettings
 from streaming.runners.base import Runner
 
 _LOADERS = {
-    "embedded": "streaming.runners.embedded:EmbeddedRunner",
+    "embedded": "streaming.runners.bundled:create",
     "tone": "streaming.runners.tone:ToneRunner",
 }
 

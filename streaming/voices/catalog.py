@@ -12,6 +12,12 @@ from streaming.messages import Voice
 
 ANY_LANGUAGE = "*"
 
+_ADDED_BY = {
+    "zh": "; `make setup-mandarin`, or `.venv/bin/pip install -e '.[mandarin]'`, adds one (a "
+    "preview); then start the server again"
+}
+"""The command that adds a voice, by language."""
+
 
 def find(voices: Sequence[Voice], wanted: str) -> Voice:
     """The voice of that id.
@@ -28,7 +34,7 @@ def find(voices: Sequence[Voice], wanted: str) -> Voice:
 
 def speaks(voice: Voice, language: str) -> bool:
     """Whether the voice can speak that BCP 47 tag; ``auto`` and empty say nothing against it."""
-    primary = language.replace("_", "-").split("-")[0].lower()
+    primary = _primary(language)
     if primary in {"auto", ""} or ANY_LANGUAGE in voice.languages:
         return True
     return primary in voice.languages
@@ -50,7 +56,27 @@ def cannot_speak(
     """The error of a voice that cannot speak ``what``, naming those that could."""
     able = [other.id for other in voices if language and speaks(other, language)]
     here = f"voices that can: {', '.join(able)}" if able else "no voice of this server can"
+    adds = "" if able else _ADDED_BY.get(_primary(language), "")
     return UnsupportedLanguage(
-        f"voice {voice.id!r} speaks {', '.join(voice.languages)} and cannot speak {what}; {here}. "
+        f"voice {voice.id!r} speaks {', '.join(voice.languages)} and cannot speak {what}; "
+        f"{here}{adds}. "
         "docs/voices.md lists which voices speak which language and the command that adds each"
     )
+
+
+def choose(voices: Sequence[Voice], default: str, wanted: str | None, language: str) -> Voice:
+    """The voice asked for; where none was, the default, or the first that speaks the language.
+
+    Raises:
+        UnknownVoice: there is none of that id.
+        UnsupportedLanguage: the voice cannot speak it.
+    """
+    voice = find(voices, default if wanted is None else wanted)
+    if wanted is None and not speaks(voice, language):
+        voice = next((other for other in voices if speaks(other, language)), voice)
+    require_language(voices, voice, language)
+    return voice
+
+
+def _primary(language: str) -> str:
+    return language.replace("_", "-").split("-")[0].lower()

@@ -1,0 +1,82 @@
+"""The voices that need no download, together: hibari's English and the Mandarin preview.
+
+The Mandarin one is there where the extra ``[mandarin]`` is installed. Knows: which voice belongs to
+whom. Does not know: how either speaks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from itertools import chain
+
+from streaming.config import EngineSettings
+from streaming.messages import Ready, Segment
+from streaming.runners.base import Runner, StepResult, Work
+from streaming.runners.embedded import EmbeddedRunner
+from streaming.runners.mandarin import kokoro
+from streaming.runners.mandarin.voice import MANDARIN, MandarinRunner
+
+
+def create(settings: EngineSettings) -> Runner:
+    """Both, or the English ones alone where the extra is not installed."""
+    return EmbeddedRunner(settings) if kokoro.missing() else BundledRunner(settings)
+
+
+class BundledRunner:
+    """Two runners as one; a step belongs to the runner of its voice."""
+
+    max_batch = 1
+
+    def __init__(self, settings: EngineSettings) -> None:
+        self._default = settings.default_voice
+        if self._default == MANDARIN.id:
+            settings = replace(settings, default_voice=None)
+        self._english = EmbeddedRunner(settings, others=(MANDARIN,))
+        self._mandarin = MandarinRunner(settings, self._english.known_voices)
+
+    def load(self) -> None:
+        """The Mandarin voice and the default one, side by side.
+
+        Raises:
+            UnknownVoice: the settings name one that is not there.
+        """
+        with ThreadPoolExecutor(max_workers=1) as pool:
+            mandarin = pool.submit(self._mandarin.load)
+            self._english.load()
+            mandarin.result()
+
+    def ready(self, slots: int) -> Ready:
+        """The voices of both, under the one name that operators know."""
+        english = self._english.ready(slots)
+        return Ready(
+            runner=english.runner,
+            device=english.device,
+            voices=(*english.voices, MANDARIN),
+            default_voice=self._default or english.default_voice,
+            slots=slots,
+            options=english.options,
+        )
+
+    def step_units(self, segment: Segment) -> float:
+        """By the text: what has Chinese characters is for the Mandarin voice, or is refused."""
+        return self._runner_of_text(segment.text).step_units(segment)
+
+    def has_voice(self, voice: str) -> bool:
+        """Whether the runner of that voice has it."""
+        return self._runner(voice).has_voice(voice)
+
+    def load_voice(self, voice: str) -> None:
+        """Let the runner of that voice load it."""
+        self._runner(voice).load_voice(voice)
+
+    def step(self, batch: Sequence[Work]) -> list[StepResult]:
+        """Each row's runner makes its step."""
+        return list(chain.from_iterable(self._runner(work.voice).step([work]) for work in batch))
+
+    def _runner(self, voice: str) -> MandarinRunner | EmbeddedRunner:
+        return self._mandarin if voice == MANDARIN.id else self._english
+
+    def _runner_of_text(self, text: str) -> MandarinRunner | EmbeddedRunner:
+        return self._english if text.isascii() else self._mandarin
