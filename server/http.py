@@ -119,7 +119,7 @@ class Api:
     async def _speak(self, request: Request, identity: Identity) -> Response:
         asked = await read_request(request, self._services.settings.limits.text_chars)
         self._sessions.refuse_while_draining()
-        return await speak(request, asked, identity, self._services)
+        return await speak(request, asked, identity, self._services, self._sessions.streams)
 
     async def _voices(self, _request: Request, _identity: Identity) -> Response:
         info = self._services.engine.info

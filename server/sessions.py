@@ -26,6 +26,8 @@ class Sessions:
     def __init__(self, services: Services) -> None:
         self.services = services
         self.draining = False
+        self.streams: set[object] = set()
+        """Plain HTTP answers that are being sent: a drain waits for them too."""
         self._sessions: dict[str, Session] = {}
 
     def __len__(self) -> int:
@@ -95,7 +97,7 @@ class Sessions:
         until_s = clock.now() + deadline_s
         for session in tuple(self._sessions.values()):
             session.drain(deadline_s)
-        while self._heard_contexts() and clock.now() < until_s:  # noqa: ASYNC110 - once in a server's life
+        while (self._heard_contexts() or self.streams) and clock.now() < until_s:  # noqa: ASYNC110 - once in a server's life
             await asyncio.sleep(DRAIN_STEP_S)
         for session in tuple(self._sessions.values()):
             session.finish_drain()

@@ -85,9 +85,15 @@ async def read_request(request: Request, text_chars: int) -> SpeakRequest:
 
 
 async def speak(
-    request: Request, asked: SpeakRequest, identity: Identity, services: Services
+    request: Request,
+    asked: SpeakRequest,
+    identity: Identity,
+    services: Services,
+    streams: set[object],
 ) -> Response:
     """Begin, wait for the first audio (so that errors come before any byte), then stream.
+
+    The answer is one of ``streams`` while it is being sent.
 
     Raises:
         CosystreamError: refused, or failed before any audio was made.
@@ -109,7 +115,7 @@ async def speak(
         if first is None:
             return Response(status_code=CLIENT_LEFT)
         undo.pop_all()
-    return _Speech(stream, first, container, services)
+    return _Speech(stream, first, container, services, streams)
 
 
 def _accepted(header: str) -> ContainerName:
@@ -209,22 +215,30 @@ class _Speech(StreamingResponse):
     """The stream as a file; whatever ends it, the engine's work and the encoder end with it."""
 
     def __init__(
-        self, stream: _Stream, first: bytes, container: Container, services: Services
+        self,
+        stream: _Stream,
+        first: bytes,
+        container: Container,
+        services: Services,
+        streams: set[object],
     ) -> None:
         body = _body(stream, first, container, services.pool)
         super().__init__(body, media_type=container.media_type, headers=_HEADERS)
         self._stream = stream
         self._container = container
         self._metrics = services.metrics
+        self._streams = streams
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Send it. One that fails is left unfinished, so that its reader sees it was cut off."""
+        self._streams.add(self)
         try:
             await super().__call__(scope, receive, send)
         except CosystreamError as error:
             self._metrics.error(error.code)
             log.warning("speech cut off", code=error.code, message=error.message)
         finally:
+            self._streams.discard(self)
             self._stream.close()
             self._container.close()
 

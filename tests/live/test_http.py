@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import signal
 import socket
 import time
 import urllib.parse
@@ -360,6 +361,23 @@ class TestAtOnce:
         assert len(samples) / rate > 45
         assert max(waits["health"]) < 0.2
         assert max(waits["ping"]) < 0.2
+
+
+async def test_a_drain_waits_for_what_is_being_sent_and_takes_nothing_new(start_server) -> None:
+    server = start_server(engine__runner="tone", drain_s=10)
+    text = (LONG + "[[sleep:0.02]]") * 3
+    whole = len((await get(server, text=text, format="wav")).content)
+    async with streaming(server, text=text, format="wav") as pieces:
+        received = len(await anext(pieces))
+        server.process.send_signal(signal.SIGTERM)
+        await asyncio.sleep(0.3)
+        assert (await get(server, "/readyz")).json() == {"ready": False, "reason": "draining"}
+        refused = await get(server, text="Hi.")
+        async for piece in pieces:
+            received += len(piece)
+    assert error_of(refused)["code"] == "going_away"
+    assert received == whole
+    assert await asyncio.to_thread(server.process.wait, 10) in {0, -signal.SIGTERM}
 
 
 class TestTheOtherRoutes:
