@@ -7,12 +7,10 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from pathlib import Path
 
 import structlog
 from starlette.applications import Starlette
-from starlette.routing import BaseRoute, Mount, WebSocketRoute
-from starlette.staticfiles import StaticFiles
+from starlette.routing import BaseRoute, WebSocketRoute
 from starlette.types import Receive, Scope, Send
 from starlette.websockets import WebSocket
 
@@ -21,6 +19,7 @@ from server.connection import Connection
 from server.encoding import EncoderPool
 from server.http import Api
 from server.metrics import Metrics
+from server.pages import mounts
 from server.ring import RingBudget
 from server.services import Services
 from server.sessions import Sessions
@@ -29,10 +28,6 @@ from streaming.clock import LoopClock
 from streaming.engine.client import EngineClient
 
 log = structlog.get_logger(__name__)
-
-_ROOT = Path(__file__).resolve().parent.parent
-PAGE = _ROOT / "server" / "page"
-SDK = _ROOT / "clients" / "web" / "dist"
 
 
 class App:
@@ -87,8 +82,7 @@ def _routes(sessions: Sessions) -> list[BaseRoute]:
     routes: list[BaseRoute] = [
         WebSocketRoute("/v1/stream", stream),
         *Api(sessions).routes(),
-        Mount("/sdk", StaticFiles(directory=SDK, check_dir=False)),
-        Mount("/", StaticFiles(directory=PAGE, html=True, check_dir=False)),
+        *mounts(),
     ]
     return routes
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
 import signal
 import socket
@@ -43,6 +42,17 @@ class LiveServer:
         with urllib.request.urlopen(self.url + path, timeout=10) as answer:
             return answer.read()
 
+    def try_get(self, path: str) -> tuple[int, bytes]:
+        """Status and body of a GET, whatever they are; status 0 where nobody answers."""
+        try:
+            with urllib.request.urlopen(self.url + path, timeout=10) as answer:
+                return answer.status, answer.read()
+        except urllib.error.HTTPError as error:
+            with error:
+                return error.code, error.read()
+        except (urllib.error.URLError, ConnectionError):
+            return 0, b""
+
     def metric(self, name: str) -> float:
         """A figure as /metrics tells it."""
         lines = self.get("/metrics").decode().splitlines()
@@ -56,9 +66,11 @@ class LiveServer:
         while time.monotonic() - began < timeout_s:
             if self.process.poll() is not None:
                 raise AssertionError(f"the server ended early:\n{self.log}")
-            with contextlib.suppress(urllib.error.URLError, ConnectionError):
-                self.get("/readyz")
+            status, body = self.try_get("/readyz")
+            if status == 200:
                 return time.monotonic() - began
+            if b"failed" in body:
+                raise AssertionError(f"it will never be ready:\n{self.log}")
             time.sleep(0.02)
         raise AssertionError(f"not ready after {timeout_s} s:\n{self.log}")
 

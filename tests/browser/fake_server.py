@@ -22,15 +22,13 @@ from websockets.datastructures import Headers
 from websockets.exceptions import ConnectionClosed
 from websockets.http11 import Request, Response
 
+from server.pages import POLICY
+
 ROOT = Path(__file__).resolve().parents[2]
 LEAD_MS = 400
 TONE = {"id": "tone", "name": "Tone", "languages": ["en"], "description": "", "preview": False}
 KLANG = {**TONE, "id": "klang", "name": "Klang", "languages": ["en", "zh"]}
 VOICES = {"voices": [TONE, KLANG], "default": "tone"}
-CSP = (
-    "default-src 'self'; script-src 'self' 'wasm-unsafe-eval'; connect-src 'self' ws: wss:; "
-    "base-uri 'none'; form-action 'self'; frame-ancestors 'none'; object-src 'none'"
-)
 
 
 @dataclass
@@ -334,7 +332,7 @@ def answer(body: bytes, kind: str) -> Response:
         {
             "Content-Type": kind,
             "Content-Length": str(len(body)),
-            "Content-Security-Policy": CSP,
+            "Content-Security-Policy": POLICY,
             "Cache-Control": "no-store",
             "Connection": "close",
         }

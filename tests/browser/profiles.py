@@ -21,8 +21,8 @@ FLAGS = [
 
 
 async def new_context(browser: Browser, **options: object) -> BrowserContext:
-    """A fresh profile whose pages record what they play."""
-    context = await browser.new_context(**options)
+    """A fresh profile whose pages record what they play (the recorder is no part of the page)."""
+    context = await browser.new_context(**{"bypass_csp": True, **options})
     source = json.dumps((HERE / "recorder_worklet.js").read_text(encoding="utf-8"))
     await context.add_init_script(f"window.recorderSource = {source}")
     await context.add_init_script(path=HERE / "recorder.js")

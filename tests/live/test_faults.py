@@ -7,8 +7,6 @@ import contextlib
 import os
 import signal
 import time
-import urllib.error
-import urllib.request
 from pathlib import Path
 
 import psutil
@@ -107,7 +105,7 @@ async def test_readiness_waits_for_the_first_warm_step(start_server) -> None:
     reasons = set()
     with contextlib.suppress(AssertionError):
         while server.process.poll() is None:
-            status, body = _status(server, "/readyz")
+            status, body = server.try_get("/readyz")
             if status == 200:
                 break
             reasons.add(body)
@@ -115,16 +113,6 @@ async def test_readiness_waits_for_the_first_warm_step(start_server) -> None:
     async with talking(server.ws_url, {}) as talk:
         done = await talk.speak("Hello there.")
     assert done["first_packet_ms"] < 300
-
-
-def _status(server: LiveServer, path: str) -> tuple[int, bytes]:
-    try:
-        with urllib.request.urlopen(server.url + path, timeout=5) as answer:
-            return answer.status, answer.read()
-    except urllib.error.HTTPError as error:
-        return error.code, error.read()
-    except (urllib.error.URLError, ConnectionError):
-        return 0, b""
 
 
 async def test_speech_asked_for_while_loading_is_told_so(start_server) -> None:
@@ -153,7 +141,7 @@ async def test_sigterm_finishes_what_was_begun_and_takes_nothing_new(start_serve
         going = await talk.until("going_away")
         await other.send("open", ctx="late")
         refused = await other.until("error")
-        assert _status(server, "/readyz")[0] == 503
+        assert server.try_get("/readyz")[0] == 503
         done = await talk.until("done")
         with pytest.raises(ConnectionClosed) as closed:
             await talk.next()
