@@ -164,6 +164,8 @@ class Contexts:
             text_mode=request.text_mode,
             max_delay_ms=request.max_delay_ms,
             priority=request.priority,
+            lexicon=request.lexicon,
+            reasoning=request.reasoning,
             start_in_ms=0 if request.when == "interrupt" else self._ms_before_a_new_one(),
         )
 

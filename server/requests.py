@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal
 import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
-from streaming.messages import TextMode
+from streaming.messages import LEXICON_ENTRIES, LexiconEntry, Reasoning, TextMode
 
 CtxId = Annotated[str, Meta(min_length=1, max_length=128)]
 Label = Annotated[str, Meta(max_length=128)]
@@ -73,6 +73,8 @@ class Open(Request, frozen=True, tag="open", kw_only=True):
     max_delay_ms: Annotated[int, Meta(ge=50, le=60_000)] | None = None
     priority: Annotated[int, Meta(ge=-10, le=10)] = 0
     when: Literal["queue", "interrupt", "replace"] = "queue"
+    lexicon: Annotated[tuple[LexiconEntry, ...], Meta(max_length=LEXICON_ENTRIES)] = ()
+    reasoning: Reasoning = "speak"
 
 
 class Text(Request, frozen=True, tag="text", kw_only=True):

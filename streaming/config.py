@@ -8,6 +8,14 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Literal
 
+from streaming.messages import LexiconEntry
+
+
+class LexiconLine(LexiconEntry, frozen=True, kw_only=True):
+    """How a text is said on this server; with ``voice``, by that voice alone."""
+
+    voice: str = ""
+
 
 @dataclass(frozen=True)
 class TextSettings:
@@ -21,6 +29,8 @@ class TextSettings:
     """The first clause is let go early when it has at least so many characters (CJK: double)."""
     idle_release_ms: int = 300
     """A sentence that looks finished is let go after so long without more text."""
+    lexicon: tuple[LexiconLine, ...] = ()
+    """How words are said; a voice's own entries win over those for all, a context's over both."""
 
 
 @dataclass(frozen=True)

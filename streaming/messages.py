@@ -9,7 +9,7 @@ Knows: the shape of the messages. Does not know: pipes, processes, sockets.
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Annotated, Literal
 
 import msgspec
 
@@ -24,6 +24,12 @@ Ending = Literal["sentence", "paragraph", "clause", "forced", "end"]
 
 TextMode = Literal["auto", "sentence", "manual"]
 """Who releases text: the front end's judgement, whole sentences alone, or flush and end alone."""
+
+Reasoning = Literal["speak", "drop"]
+"""What becomes of a model's thoughts in the text (``<think>`` and the like)."""
+
+LEXICON_ENTRIES = 200
+"""A lexicon of a context has at most so many; the server's own may have more."""
 
 
 class Message(msgspec.Struct, frozen=True, tag=True, kw_only=True):
@@ -41,6 +47,40 @@ class Voice(msgspec.Struct, frozen=True, kw_only=True):
     preview: bool = False
 
 
+class Span(msgspec.Struct, frozen=True, array_like=True):
+    """``text[begin:end]`` of a segment stands for ``source[source_begin:source_end]`` of it.
+
+    Where both are of one length they agree character by character.
+    """
+
+    begin: int
+    end: int
+    source_begin: int
+    source_end: int
+
+
+class Pronunciation(msgspec.Struct, frozen=True, array_like=True):
+    """``text[begin:end]`` of a segment is said so by models that take phones.
+
+    ``phones``: syllables of pinyin with tone digits (``hao4``), or ARPAbet with stress digits, with
+    blanks between. Other models speak the text as it stands.
+    """
+
+    begin: int
+    end: int
+    alphabet: Literal["pinyin", "arpabet"]
+    phones: str
+
+
+class LexiconEntry(msgspec.Struct, frozen=True, kw_only=True):
+    """How ``text`` is to be said: in other words, in phones, or both."""
+
+    text: Annotated[str, msgspec.Meta(min_length=1, max_length=64)]
+    say: Annotated[str, msgspec.Meta(max_length=256)] = ""
+    pinyin: Annotated[str, msgspec.Meta(max_length=256)] = ""
+    arpabet: Annotated[str, msgspec.Meta(max_length=256)] = ""
+
+
 class Segment(msgspec.Struct, frozen=True, kw_only=True):
     """Text given to the model at once; final, what comes later never changes it.
 
@@ -56,6 +96,9 @@ class Segment(msgspec.Struct, frozen=True, kw_only=True):
     ending: Ending
     language: str = ""
     """Primary tag guessed for this segment, or empty where nothing told."""
+    spans: tuple[Span, ...] = ()
+    """What each stretch of ``text`` was in ``source``, in order; empty where nobody kept track."""
+    pronunciations: tuple[Pronunciation, ...] = ()
 
 
 PROBE_CTX = 0
@@ -74,6 +117,11 @@ class TextOpen(Message, frozen=True, kw_only=True):
     max_delay_ms: int | None = None
     """Release whatever waits, at the best place, when this long has passed since it came."""
     max_segment_chars: int = 200
+    voice: str = ""
+    voice_languages: tuple[str, ...] = ()
+    """What the voice speaks; empty where nobody knows."""
+    lexicon: tuple[LexiconEntry, ...] = ()
+    reasoning: Reasoning = "speak"
 
 
 class TextAppend(Message, frozen=True, kw_only=True):

@@ -13,6 +13,7 @@ from typing import Any
 from server.access.origins import origin_entry_fault
 from server.config.keys import flat
 from server.settings import ApiKey, Settings
+from streaming.config import LexiconLine
 
 Fault = str | None
 """What is allowed instead, or None where the value is good."""
@@ -34,6 +35,8 @@ class Range:
 
 
 _GIB = 1 << 30
+LEXICON_LINES = 500
+"""The child processes are given them on their command line, which bounds them."""
 
 
 def _host(value: str) -> Fault:
@@ -66,6 +69,13 @@ def _api_keys(value: Collection[ApiKey]) -> Fault:
     if len({entry.key for entry in value}) < len(value):
         return "two names have the same key"
     return None
+
+
+def _lexicon(value: Collection[LexiconLine]) -> Fault:
+    for entry in value:
+        if not entry.text.strip() or not (entry.say or entry.pinyin or entry.arpabet):
+            return "entries with a text, and say, pinyin or arpabet"
+    return None if len(value) <= LEXICON_LINES else f"at most {LEXICON_LINES} entries"
 
 
 RULES: dict[str, Callable[[Any], Fault]] = {
@@ -108,6 +118,7 @@ RULES: dict[str, Callable[[Any], Fault]] = {
     "engine.text.max_segment_chars": Range(20, 2_000),
     "engine.text.first_segment_min_chars": Range(1, 2_000),
     "engine.text.idle_release_ms": Range(0, 60_000),
+    "engine.text.lexicon": _lexicon,
     "engine.pauses.lead_ms": Range(0, 1_000),
     "engine.pauses.paragraph_ms": Range(0, 10_000),
     "engine.pauses.sentence_ms": Range(0, 10_000),

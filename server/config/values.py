@@ -13,8 +13,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Literal, NoReturn, get_args, get_origin
 
+import msgspec
+
 from server.config.keys import SECRET_KEYS, ConfigError, Key
 from server.settings import ApiKey
+from streaming.config import LexiconLine
 
 _TRUE = frozenset({"true", "yes", "on", "1"})
 _FALSE = frozenset({"false", "no", "off", "0"})
@@ -114,6 +117,8 @@ def _list(key: Key, given: Given) -> tuple[Any, ...]:
     items = _items(key, given)
     if get_args(key.hint)[0] is ApiKey:
         return tuple(_api_key(key, given, item) for item in items)
+    if get_args(key.hint)[0] is LexiconLine:
+        return tuple(_lexicon_line(key, given, item) for item in items)
     if not all(isinstance(item, str) for item in items):
         refuse(key.name, given, "a list of texts")
     return tuple(items)
@@ -141,6 +146,16 @@ def _api_key(key: Key, given: Given, item: Any) -> ApiKey:
     if isinstance(item, dict) and set(item) == {"name", "key"}:
         return ApiKey(_member(key, given, item["name"]), _member(key, given, item["key"]))
     refuse(key.name, given, 'each entry must be "name:key" or {name = "…", key = "…"}')
+
+
+def _lexicon_line(key: Key, given: Given, item: Any) -> LexiconLine:
+    known = LexiconLine.__struct_fields__
+    if not isinstance(item, dict) or not set(item) <= set(known):
+        refuse(key.name, given, f"each entry is a table of {', '.join(known)}")
+    try:
+        return msgspec.convert(item, LexiconLine)
+    except msgspec.ValidationError as error:
+        refuse(key.name, given, f"entries whose values are good; of one, {error}")
 
 
 def _member(key: Key, given: Given, value: Any) -> str:

@@ -32,6 +32,7 @@ from streaming.messages import (
     TextEnd,
     TextEnded,
 )
+from streaming.voices import catalog
 
 __all__ = ["ContextRequest", "EngineClient", "EngineContext"]
 
@@ -172,7 +173,8 @@ class EngineClient:
         voice = request.voice or engine.default_voice
         self._to_engine(requests.to_open(ctx, request, voice))
         longest = self._settings.text.max_segment_chars
-        lines.to_text(requests.to_text_open(ctx, request, longest))
+        speaker = catalog.find(engine.voices, voice)
+        lines.to_text(requests.to_text_open(ctx, request, speaker, longest))
         return context
 
     def require_cloning(self) -> None:

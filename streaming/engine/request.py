@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from streaming.errors import UnsupportedByEngine
-from streaming.messages import Open, Ready, TextMode, TextOpen
+from streaming.messages import LexiconEntry, Open, Ready, Reasoning, TextMode, TextOpen, Voice
 from streaming.voices import catalog
 
 _NEUTRAL_SPEED = 1.0
@@ -28,6 +28,8 @@ class ContextRequest:
     max_delay_ms: int | None = None
     priority: int = 0
     start_in_ms: int = 0
+    lexicon: tuple[LexiconEntry, ...] = ()
+    reasoning: Reasoning = "speak"
 
 
 def check(request: ContextRequest, engine: Ready) -> list[tuple[str, str]]:
@@ -76,7 +78,9 @@ def to_open(ctx: int, request: ContextRequest, voice: str) -> Open:
     )
 
 
-def to_text_open(ctx: int, request: ContextRequest, max_segment_chars: int) -> TextOpen:
+def to_text_open(
+    ctx: int, request: ContextRequest, voice: Voice, max_segment_chars: int
+) -> TextOpen:
     """The request as its front end is told of it."""
     return TextOpen(
         ctx=ctx,
@@ -84,4 +88,8 @@ def to_text_open(ctx: int, request: ContextRequest, max_segment_chars: int) -> T
         text_mode=request.text_mode,
         max_delay_ms=request.max_delay_ms,
         max_segment_chars=max_segment_chars,
+        voice=voice.id,
+        voice_languages=voice.languages,
+        lexicon=request.lexicon,
+        reasoning=request.reasoning,
     )

@@ -12,6 +12,7 @@ from streaming.config import TextSettings
 from streaming.messages import (
     Failed,
     FromText,
+    LexiconEntry,
     Segment,
     TextAppend,
     TextDrop,
@@ -23,6 +24,10 @@ from streaming.messages import (
     TextSegments,
     ToText,
 )
+from streaming.text.normal.lexicon import layered
+from streaming.text.normal.normaliser import Normaliser
+from streaming.text.pipeline import TextPipeline
+from streaming.text.reasoning import ReasoningFilter
 from streaming.text.segmenter import Segmenter
 
 _log = logging.getLogger(__name__)
@@ -33,12 +38,13 @@ class FrontEnd:
 
     def __init__(self, settings: TextSettings) -> None:
         self._settings = settings
-        self._segmenters: dict[int, Segmenter] = {}
+        self._server_lexicon = tuple(line for line in settings.lexicon if not line.voice)
+        self._texts: dict[int, TextPipeline] = {}
         self._due_s: dict[int, float] = {}
         self._queue: list[tuple[float, int]] = []
 
     def __len__(self) -> int:
-        return len(self._segmenters)
+        return len(self._texts)
 
     def handle(self, message: ToText, now_s: float) -> list[FromText]:
         """Do what the message says; one for a context that is gone says nothing."""
@@ -63,7 +69,7 @@ class FrontEnd:
             _, ctx = heapq.heappop(self._queue)
             del self._due_s[ctx]
             try:
-                out += self._segments(ctx, self._segmenters[ctx].tick(now_s))
+                out += self._segments(ctx, self._texts[ctx].tick(now_s))
                 self._schedule(ctx)
             except Exception as error:  # noqa: BLE001  as in ``handle``
                 out.append(self._fail(ctx, error))
@@ -72,20 +78,20 @@ class FrontEnd:
     def _handle(self, message: ToText, now_s: float) -> list[FromText]:
         ctx = message.ctx
         if isinstance(message, TextOpen):
-            self._segmenters[ctx] = self._open(message)
+            self._texts[ctx] = self._open(message)
             return []
-        segmenter = self._segmenters.get(ctx)
-        if segmenter is None:
+        text = self._texts.get(ctx)
+        if text is None:
             return []
         match message:
             case TextAppend(delta=delta):
-                out = self._segments(ctx, segmenter.append(delta, now_s))
+                out = self._segments(ctx, text.append(delta, now_s))
             case TextFlush(flush_id=flush_id):
-                out = self._segments(ctx, segmenter.flush(now_s))
+                out = self._segments(ctx, text.flush(now_s))
                 out.append(TextFlushed(ctx=ctx, flush_id=flush_id))
             case TextEnd():
-                out = self._segments(ctx, segmenter.end(now_s))
-                out.append(TextEnded(ctx=ctx, segments=segmenter.count))
+                out = self._segments(ctx, text.end(now_s))
+                out.append(TextEnded(ctx=ctx, segments=text.count))
                 self._drop(ctx)
                 return out
             case TextDrop():
@@ -94,8 +100,8 @@ class FrontEnd:
         self._schedule(ctx)
         return out
 
-    def _open(self, message: TextOpen) -> Segmenter:
-        return Segmenter(
+    def _open(self, message: TextOpen) -> TextPipeline:
+        segmenter = Segmenter(
             language=message.language,
             text_mode=message.text_mode,
             max_segment_chars=min(message.max_segment_chars, self._settings.max_segment_chars),
@@ -103,13 +109,20 @@ class FrontEnd:
             idle_release_ms=self._settings.idle_release_ms,
             max_delay_ms=message.max_delay_ms,
         )
+        lexicon = layered(self._server_lexicon, self._lexicon_of(message.voice), message.lexicon)
+        normaliser = Normaliser(message.voice_languages, lexicon, message.language)
+        drop = message.reasoning == "drop"
+        return TextPipeline(segmenter, normaliser, ReasoningFilter() if drop else None)
+
+    def _lexicon_of(self, voice: str) -> tuple[LexiconEntry, ...]:
+        return tuple(line for line in self._settings.lexicon if line.voice and line.voice == voice)
 
     @staticmethod
     def _segments(ctx: int, segments: list[Segment]) -> list[FromText]:
         return [TextSegments(ctx=ctx, segments=tuple(segments))] if segments else []
 
     def _schedule(self, ctx: int) -> None:
-        due_s = self._segmenters[ctx].due_s()
+        due_s = self._texts[ctx].due_s()
         if due_s is None:
             self._due_s.pop(ctx, None)
         elif self._due_s.get(ctx) != due_s:
@@ -117,7 +130,7 @@ class FrontEnd:
             heapq.heappush(self._queue, (due_s, ctx))
 
     def _drop(self, ctx: int) -> None:
-        self._segmenters.pop(ctx, None)
+        self._texts.pop(ctx, None)
         self._due_s.pop(ctx, None)
 
     def _fail(self, ctx: int, error: Exception) -> Failed:

@@ -57,6 +57,11 @@ class Segmenter:
         """How many segments have been let go."""
         return self._count
 
+    @property
+    def rest(self) -> str:
+        """What is pending; after ``end`` that holds no word."""
+        return self._pending.rest()
+
     def append(self, delta: str, now_s: float) -> list[Segment]:
         """More text, of any length."""
         if not delta:
@@ -220,7 +225,7 @@ class Segmenter:
         pending = self._pending
         overdue = self._arrivals.end_by(now_s - self._max_delay_s) - pending.base
         cut = self._overdue_break(overdue)
-        if cut is None:
+        if cut is None or not pending.speakable(cut.end):
             return self._release_all()
         out: list[Segment] = []
         self._let_go(cut, cut.end, out)
@@ -239,6 +244,6 @@ class Segmenter:
         if blank is not None and blank >= overdue:
             return Break(blank, "forced")
         for index in range(len(pending) - 1, max(overdue, begin) - 1, -1):
-            if index > begin and breaks_between_words(pending.text, index):
+            if index > pending.word and breaks_between_words(pending.text, index):
                 return Break(index, "forced")
         return Break(blank, "forced") if blank else None

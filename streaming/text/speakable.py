@@ -27,12 +27,12 @@ PICTOGRAPH = re.compile(
 )
 """One code point of an emoji: pictures, flags, skin tones, and what joins or dresses them."""
 
-_EMOJI = re.compile(
+EMOJI = re.compile(
     "[\u231a\u231b\u23e9-\u23fa\u25aa\u25ab\u25fb-\u25fe\u2600-\u2775\u2794-\u27bf\u2b05-\u2b55"
     f"\U0001f000-\U0001faff]{PICTOGRAPH.pattern}*|[\ufe0e\ufe0f\u20e3]"
 )
-_EMOJI_BEFORE_MARK = re.compile(rf"(?:\s*(?:{_EMOJI.pattern}))+\s*(?=[,.!?;:，。！？；：、])")
-_INVISIBLE = re.compile("[\u00ad\u200b\u2060\ufeff]")
+EMOJI_BEFORE_MARK = re.compile(rf"(?:\s*(?:{EMOJI.pattern}))+\s*(?=[,.!?;:，。！？；：、])")
+INVISIBLE = re.compile("[\u00ad\u200b\u2060\ufeff]")
 _BLANKS = re.compile(r"[\s\x00-\x1f\x7f]+")
 
 _SCRIPT_OF_NAME = {
@@ -47,14 +47,14 @@ _LATIN_TAGS_ELSEWHERE = frozenset({"zh", "ja", "ko", "ru", "uk", "ar", "el", "he
 
 def has_words(text: str) -> bool:
     """Whether anything here is spoken: a letter, a digit, or a lone symbol such as ``%``."""
-    return _WORD.search(text if text.isascii() else _INVISIBLE.sub("", text)) is not None
+    return _WORD.search(text if text.isascii() else INVISIBLE.sub("", text)) is not None
 
 
 def spoken_text(source: str) -> str:
     """The source as a model is to get it: emoji and invisible marks gone, white space folded."""
     if not source.isascii():
-        source = _INVISIBLE.sub("", source)
-        source = _EMOJI.sub(" ", _EMOJI_BEFORE_MARK.sub("", source))
+        source = INVISIBLE.sub("", source)
+        source = EMOJI.sub(" ", EMOJI_BEFORE_MARK.sub("", source))
     return _BLANKS.sub(" ", source).strip()
 
 

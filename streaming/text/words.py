@@ -28,11 +28,12 @@ _WORD = re.compile(
     rf"[{_UNSPACED}][\u3041\u3043\u3045\u3047\u3049\u3063\u3083\u3085\u3087\u30a1\u30a3\u30a5"
     r"\u30a7\u30a9\u30c3\u30e3\u30e5\u30e7\u30fc]*"
     rf"|[$€£¥￥@#]?(?:(?<!\w)[+\-−.](?=\d))?{_LETTER}+"
-    rf"(?:(?:://|[,.:/'’&@?=~%+\-−–](?={_LETTER})){_LETTER}+)*"
+    rf"(?:(?:://|[,.:/'’&@?=~%+\-−–](?={_LETTER})|(?<=\d)(?:，(?=\d{{3}}(?!\d))|．(?=\d))){_LETTER}+)*"
     r"(?:%|‰|°[CF]?|[+#]{1,2})?"
     r"|(?<![%$€£¥+=@&])[%$€£¥+=@&](?![%$€£¥+=@&])"
 )
 
+_SOUND = re.compile(r"\w|[$€£¥+=@&%]")
 _VOWELS = re.compile("[aeiouyàáâãäåæèéêëìíîïòóôõöøùúûüýÿœ]+", re.IGNORECASE)
 _LETTERS = re.compile(r"[^\W\d_]+")
 SHORT_WORD = 3
@@ -60,12 +61,24 @@ def split_words(segment: Segment) -> list[tuple[str, int, int]]:
     """``(text, char_start, char_end)`` of each word, in the context's code points.
 
     A Han character or a kana is a word; otherwise a word runs to the next blank or mark, and
-    amounts, times, addresses and names with dots in them are whole.
+    amounts, times, addresses and names with dots in them are whole. What is not spoken (a face, a
+    control token) is none.
     """
+    offset = segment.char_start
+    return [(text, offset + begin, offset + end) for text, begin, end in _words(segment)]
+
+
+def _words(segment: Segment) -> list[tuple[str, int, int]]:
+    heard = bytearray(len(segment.source))
+    for span in segment.spans:
+        if not _SOUND.search(segment.text, span.begin, span.end):
+            continue
+        heard[span.source_begin : span.source_end] = b"\1" * (span.source_end - span.source_begin)
     return [
-        (match.group(), segment.char_start + match.start(), segment.char_start + match.end())
+        (match.group(), match.start(), match.end())
         for match in _WORD.finditer(segment.source)
         if match.group().strip("_")
+        and (not segment.spans or any(heard[match.start() : match.end()]))
     ]
 
 
@@ -74,13 +87,14 @@ def estimate_words(segment: Segment, start_samples: int, samples: int) -> tuple[
 
     ``start_samples`` is where the segment's audio begins in the context, ``samples`` its length.
     """
-    words = split_words(segment)
+    words = _words(segment)
     if not words:
         return ()
-    source, offset = segment.source, segment.char_start
     lengths_ms = [_said_ms(text) for text, _, _ in words]
-    for index, ((_, _, end), (_, start, _)) in enumerate(pairwise(words)):
-        lengths_ms[index] += _pause_ms(source[end - offset : start - offset])
+    if segment.spans:
+        lengths_ms = _spoken_ms(segment, words, lengths_ms)
+    for index, ((_, _, end), (_, begin, _)) in enumerate(pairwise(words)):
+        lengths_ms[index] += _pause_ms(segment.source[end:begin])
     lengths_ms[-1] += LAST_WORD_MS
     pace = max(samples - TAIL_SAMPLES, samples // 2) / sum(lengths_ms)
     borders = [
@@ -90,13 +104,52 @@ def estimate_words(segment: Segment, start_samples: int, samples: int) -> tuple[
     return tuple(
         Word(
             text=text,
-            char_start=char_start,
-            char_end=char_end,
+            char_start=segment.char_start + begin,
+            char_end=segment.char_start + end,
             start_samples=borders[index],
             end_samples=borders[index + 1],
         )
-        for index, (text, char_start, char_end) in enumerate(words)
+        for index, (text, begin, end) in enumerate(words)
     )
+
+
+def _spoken_ms(
+    segment: Segment, words: list[tuple[str, int, int]], written_ms: list[int]
+) -> list[int]:
+    """How long each word takes as it is spoken, not as it is written.
+
+    What stands for several words (``$2.7 billion``) is shared out by the length of their writing.
+    """
+    said = [""] * len(words)
+    shared_ms = [0] * len(words)
+    first = 0
+    for span in segment.spans:
+        while first < len(words) and words[first][2] <= span.source_begin:
+            first += 1
+        meant = (
+            [index for index in range(first, len(words)) if words[index][1] < span.source_end]
+            if span.source_begin < span.source_end
+            else []
+        )
+        text = segment.text[span.begin : span.end]
+        if len(text) == span.source_end - span.source_begin:
+            for index in meant:
+                begin, end = (max(0, at - span.source_begin) for at in words[index][1:])
+                said[index] += text[begin:end]
+        elif meant:
+            spoken_ms = _phrase_ms(text)
+            whole_ms = sum(written_ms[index] for index in meant)
+            for index in meant:
+                shared_ms[index] += spoken_ms * written_ms[index] // whole_ms
+    return [
+        max(1, (_phrase_ms(text) if text else 0) + shared)
+        for text, shared in zip(said, shared_ms, strict=True)
+    ]
+
+
+def _phrase_ms(text: str) -> int:
+    said_ms = sum(_said_ms(match.group()) for match in _WORD.finditer(text))
+    return said_ms + CLAUSE_PAUSE_MS * len(re.findall("[,，]", text))
 
 
 def _said_ms(word: str) -> int:

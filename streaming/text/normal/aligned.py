@@ -6,7 +6,7 @@ Knows: how ranges survive replacing. Does not know: what is replaced, or why.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 
 from streaming.messages import Span
 
@@ -17,10 +17,10 @@ Make = Callable[[re.Match[str]], str | None]
 class Aligned:
     """A text and its source ranges. A replaced stretch stands for all that it replaced."""
 
-    def __init__(self, source: str, offset: int = 0) -> None:
+    def __init__(self, source: str) -> None:
         self.text = source
-        self._starts = list(range(offset, offset + len(source)))
-        self._ends = list(range(offset + 1, offset + len(source) + 1))
+        self._starts = list(range(len(source)))
+        self._ends = list(range(1, len(source) + 1))
 
     def sub(self, pattern: re.Pattern[str], make: Make | str) -> None:
         """Replace each match; matches do not overlap and what was put in is not looked at."""
@@ -28,9 +28,10 @@ class Aligned:
         made = [(m.start(), m.end(), make if isinstance(make, str) else make(m)) for m in found]
         changed = [(begin, end, new) for begin, end, new in made if new is not None]
         if changed:
-            self._replace(changed)
+            self.replace(changed)
 
-    def _replace(self, changed: list[tuple[int, int, str]]) -> None:
+    def replace(self, changed: Sequence[tuple[int, int, str]]) -> None:
+        """Put each text in the place of ``[begin, end)``; in order, without overlap."""
         parts: list[str] = []
         starts: list[int] = []
         ends: list[int] = []
@@ -60,7 +61,7 @@ class Aligned:
 
     def drop(self, begin: int, end: int) -> None:
         """Take a stretch away."""
-        self._replace([(begin, end, "")])
+        self.replace([(begin, end, "")])
 
     def spans(self) -> tuple[Span, ...]:
         """Runs of the text with the range of the source that each stands for."""
@@ -83,3 +84,15 @@ class Aligned:
         if index - begin == 1:
             return same or follows
         return same if starts[index - 1] == starts[index - 2] else follows
+
+    def part(self, begin: int, end: int) -> Aligned:
+        """A stretch of it, to be worked on alone."""
+        piece = Aligned(self.text[begin:end])
+        piece._starts, piece._ends = self._starts[begin:end], self._ends[begin:end]
+        return piece
+
+    def join(self, parts: list[Aligned]) -> None:
+        """Become what these parts are together."""
+        self.text = "".join(part.text for part in parts)
+        self._starts = [start for part in parts for start in part._starts]
+        self._ends = [end for part in parts for end in part._ends]

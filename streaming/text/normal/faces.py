@@ -15,9 +15,7 @@ from streaming.text.speakable import EMOJI, EMOJI_BEFORE_MARK, INVISIBLE
 _PRIVATE = re.compile("[\ue000-\uf8ff\U000f0000-\U0010fffd\ufffd\ufffc]")
 
 _ARM = r"[╯╰╭╮ノヽヾゞ~～<>=つっシ┻━┳︵彡ﾉ┬─ⁿ۶و๑꒰꒱✧⁄ｸﾉ\\/¯_*oO°﾿凸ヘづ乁ㄏ♪♡♥☆★]"
-_INNER = (
-    r"(?=[^()（）\n]{0,24}[°□ω▽≧≦´`﹏益□皿Д·・｡•̀́ㅂ‿╥﹃￣ー∀ಠ◕◡ᴗ◉⊙╯╰﹁﹂ᵕᴥ͡ʖ͜눈ツ๑¯＾^>＜＞<_ξσεπ∇＿;;T✧✿♡ಥಡ﹡⌒◍♥◝◜⑅˘˙✪Ծ])"
-)
+_INNER = r"(?=[^()（）\n]{0,24}[°□ω▽≧≦´`﹏益□皿Д·・｡•̀́ㅂ‿╥﹃￣ー∀ಠ◕◡ᴗ◉⊙╯╰﹁﹂ᵕᴥ͡ʖ͜눈ツ๑¯＾^>＜＞<_ξσεπ∇＿;;T✧✿♡ಥಡ﹡⌒◍♥◝◜⑅˘˙✪Ծ])"
 _WORDS = r"[A-Za-z]{2}|[\u4e00-\u76c9\u76cb-\u76e3\u76e5-\u9fff]|\d|[A-Za-z] [A-Za-z]"
 _KAOMOJI = re.compile(
     rf"(?:(?<![\w])|(?<=[\u4e00-\u9fff])|(?<=[╯╰ノヽ¯\\]))(?:{_ARM}{{0,4}})[(（]{_INNER}"

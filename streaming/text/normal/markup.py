@@ -22,7 +22,9 @@ CONTROL = re.compile(
 """Tokens that a model would obey: ``<|endofprompt|>``, ``[laughter]``."""
 
 _BREAK_TAG = re.compile(r"<(?:br|hr|p|li|tr|td|th|div)\b[^<>]{0,200}>", re.IGNORECASE)
-_TAG = re.compile(r"</?[A-Za-z][A-Za-z0-9:-]{0,30}(?:\s[^<>]{0,200})?/?>|<!--.{0,200}?-->", re.DOTALL)
+_TAG = re.compile(
+    r"</?[A-Za-z][A-Za-z0-9:-]{0,30}(?:\s[^<>]{0,200})?/?>|<!--.{0,200}?-->", re.DOTALL
+)
 _ENTITY = re.compile("&(amp|lt|gt|quot|apos|nbsp|#39);")
 _ENTITIES = {"amp": "&", "lt": "<", "gt": ">", "quot": '"', "apos": "'", "#39": "'", "nbsp": " "}
 

@@ -1,0 +1,110 @@
+# ruff: noqa: RUF001 - full-width marks are meant
+"""Times of day and dates in Chinese.
+
+Knows: how they are written and said. Does not know: sentences.
+"""
+
+from __future__ import annotations
+
+import re
+
+from streaming.text.normal.chinese_numbers import cardinal, digits
+
+_HALF = r"(?:\s?([AaPp])\.?\s?[Mm]\.?(?![A-Za-z]))"
+_CLOCK = rf"(\d{{1,2}})[:：](\d{{2}})(?:[:：](\d{{2}}))?(?!\d|[:：]\d){_HALF}?"
+CLOCK_RANGE = re.compile(rf"(?<![\d.:：]){_CLOCK}\s?(?:[-–—~～至到])+\s?{_CLOCK}(?![A-Za-z%])")
+CLOCK = re.compile(rf"(?<![\d.:：,A-Za-z]){_CLOCK}(?![A-Za-z%])")
+HOUR = re.compile(rf"(?<![\w.:])(\d{{1,2}}){_HALF}")
+YMD = re.compile(r"(?<![\w./-])(\d{4})([-/.])(\d{1,2})\2(\d{1,2})(?![\d/-]|\.\d)日?")
+YM = re.compile(r"(?<![\w./-])((?:19|20)\d{2})[/.-](0?[1-9]|1[0-2])(?=月)")
+MD = re.compile(
+    r"((?:[在于到从自至]|截止|截至|截至到|日期|生日|(?:周|星期)[一二三四五六日天]|今天|明天|昨天|[,，(（])\s?(?:是|为|：)?\s?)(0?[1-9]|1[0-2])/(0?[1-9]|[12]\d|3[01])(?![\d/%.]|的|\s?[a-zA-Z英])(?=[日号(（,，。\s(]|$|[\u4e00-\u9fff])"
+)
+YEAR_RANGE = re.compile(r"(?<!\d)(1\d{3}|20\d{2})年?\s?[-–—~～至到]\s?(1\d{3}|20\d{2})年")
+YEAR = re.compile(
+    r"(?<![\d.])(1\d{3}|2[01]\d{2})(?=\s?年(?![前后多来]|之?[间内久]|以[上下来]|的?历史|时间|寿命))|(?<=公元)\d{1,4}(?=年)|(?<=公元前)\d{1,4}(?=年)|(?<![\d.])0\d(?=年)|(?<![\d.])[4-9]\d(?=年(?:出生|生|毕业|入学|版|款|次|的(?:人|老)))"
+)
+DATE_RANGE = re.compile(r"(\d{1,2})(月|日|号)?\s?[-–—~～]\s?(\d{1,2})(?=[月日号])")
+_LAST_HOUR, _LAST_MINUTE, _TEN, _HALF_HOUR = 24, 59, 10, 30
+_LAST_MONTH, _LAST_DAY = 12, 31
+_AM = {"a": "上午", "p": "下午"}
+_EVENING, _NOON = 6, 12
+
+
+def say_clock(found: re.Match[str]) -> str | None:
+    """``9:45am``: 上午九点四十五分; where a score is spoken of, 比."""
+    before = found.string[max(0, found.start() - 8) : found.start()]
+    if re.search("比分|[以]\\s?$|[大小]胜|战胜|击败|领先|落后|比例|赔率|画幅|宽高比|比率", before):
+        return f"{cardinal(int(found[1]))}比{cardinal(int(found[2]))}"
+    return _clock(*found.groups())
+
+
+def say_clock_range(found: re.Match[str]) -> str | None:
+    """``9:00-10:00``: 九点到十点."""
+    begin, end = _clock(*found.groups()[:4]), _clock(*found.groups()[4:])
+    return f"{begin}到{end}" if begin and end else None
+
+
+def say_hour(found: re.Match[str]) -> str | None:
+    """``9am``: 上午九点."""
+    return _clock(found[1], "00", None, found[2])
+
+
+def _clock(hour: str, minute: str, second: str | None, half: str | None) -> str | None:
+    if int(hour) > _LAST_HOUR or int(minute) > _LAST_MINUTE or int(second or 0) > _LAST_MINUTE:
+        return None
+    said = ("两" if int(hour) == 2 else cardinal(int(hour))) + "点"  # noqa: PLR2004 - two o'clock
+    if int(minute) or second:
+        said += (
+            ("零" if int(minute) < _TEN else "")
+            + (cardinal(int(minute)) if int(minute) else "")
+            + "分"
+        )
+    if second:
+        said += cardinal(int(second)) + "秒"
+    return _day_half(half, int(hour)) + said
+
+
+def _day_half(half: str | None, hour: int) -> str:
+    if half is None:
+        return ""
+    late = half.lower() == "p" and _EVENING <= hour < _NOON
+    return (
+        "晚上"
+        if late and hour > _EVENING
+        else ("中午" if half.lower() == "p" and hour == _NOON else _AM[half.lower()])
+    )
+
+
+def say_ymd(found: re.Match[str]) -> str | None:
+    """``2026/03/18``: 二零二六年三月十八日."""
+    month, day = int(found[3]), int(found[4])
+    if not (1 <= month <= _LAST_MONTH and 1 <= day <= _LAST_DAY):
+        return None
+    return f"{digits(found[1])}年{cardinal(month)}月{cardinal(day)}日"
+
+
+def say_ym(found: re.Match[str]) -> str:
+    """``2026-03`` before 月."""
+    return f"{digits(found[1])}年{cardinal(int(found[2]))}"
+
+
+def say_md(found: re.Match[str]) -> str:
+    """``在3/18``: 三月十八日."""
+    mark = "" if found.string[found.end() : found.end() + 1] in {"日", "号"} else "日"
+    return f"{found[1]}{cardinal(int(found[2]))}月{cardinal(int(found[3]))}{mark}"
+
+
+def say_year(found: re.Match[str]) -> str:
+    """``2016`` before 年: digit by digit."""
+    return digits(found.group())
+
+
+def say_year_range(found: re.Match[str]) -> str:
+    """``1998-2003年``."""
+    return f"{digits(found[1])}到{digits(found[2])}年"
+
+
+def say_date_range(found: re.Match[str]) -> str:
+    """``3-5`` before 月, 日 or 号."""
+    return f"{cardinal(int(found[1]))}{found[2] or ''}到{cardinal(int(found[3]))}"

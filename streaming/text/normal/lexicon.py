@@ -1,0 +1,131 @@
+"""How words are to be said: entries of the server, of a voice and of a context.
+
+An entry's words are put in for the text it names, untouched by any other rule. Where it gives
+phones (pinyin, ARPAbet), they go along for the models that take them. Knows: matching, pinyin
+written in the text. Does not know: models.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterable, Sequence
+from functools import lru_cache
+
+from streaming.messages import LexiconEntry, Pronunciation
+from streaming.text.normal.aligned import Aligned
+
+_FIRST_HIDDEN = 0xE000
+_HIDDEN = re.compile("[\ue000-\uefff]")
+_MOST_HIDDEN = 0x1000
+_LATIN = r"A-Za-z0-9_\u00c0-\u024f"
+_INITIAL = "zh|ch|sh|[bpmfdtnlgkhjqxrzcsyw]"
+_TONED = "[a-zāáǎàēéěèīíǐìōóǒòūúǔùüǖǘǚǜńňǹḿ]"
+_INLINE = re.compile(
+    rf"\[({_INITIAL})\]\[({_TONED}{{1,5}})\]|\[({_TONED}{{0,3}}[āáǎàēéěèīíǐìōóǒòūúǔùǖǘǚǜ]{_TONED}{{0,3}})\]"
+)
+_MARKS = {"\u0304": 1, "\u0301": 2, "\u030c": 3, "\u0300": 4}
+NEUTRAL_TONE = 5
+
+
+class Kept:
+    """What was hidden from the rules in one segment."""
+
+    def __init__(self) -> None:
+        self._entries: list[LexiconEntry] = []
+
+    def hide(self, entry: LexiconEntry) -> str | None:
+        """One character that no rule touches, for this entry; None where there are too many."""
+        if len(self._entries) == _MOST_HIDDEN:
+            return None
+        self._entries.append(entry)
+        return chr(_FIRST_HIDDEN + len(self._entries) - 1)
+
+    def show(self, aligned: Aligned) -> tuple[Pronunciation, ...]:
+        """Put the words in; where phones go along, say for which stretch of the text."""
+        out: list[Pronunciation] = []
+        grown = 0
+
+        def make(found: re.Match[str]) -> str:
+            nonlocal grown
+            entry = self._entries[ord(found.group()) - _FIRST_HIDDEN]
+            begin = found.start() + grown
+            grown += len(entry.say) - 1
+            end = begin + len(entry.say)
+            if entry.pinyin:
+                out.append(Pronunciation(begin, end, "pinyin", entry.pinyin))
+            if entry.arpabet:
+                out.append(Pronunciation(begin, end, "arpabet", entry.arpabet))
+            return entry.say
+
+        if self._entries:
+            aligned.sub(_HIDDEN, make)
+        return tuple(out)
+
+
+class Lexicon:
+    """Entries in one order of precedence: later ones win over those for the same text."""
+
+    def __init__(self, entries: Iterable[LexiconEntry]) -> None:
+        self._entries = {entry.text: _complete(entry) for entry in entries}
+        longest_first = sorted(self._entries, key=len, reverse=True)
+        self._pattern = re.compile("|".join(map(_word, longest_first))) if longest_first else None
+
+    def hide(self, aligned: Aligned) -> Kept:
+        """Put a placeholder for every word of the lexicon, and for pinyin in the text."""
+        kept = Kept()
+        aligned.sub(_HIDDEN, "")
+        if "][" in aligned.text or "[" in aligned.text:
+            aligned.sub(_INLINE, lambda found: kept.hide(_inline(found)))
+        if self._pattern is not None:
+            aligned.sub(self._pattern, lambda found: kept.hide(self._entries[found.group()]))
+        return kept
+
+
+NO_LEXICON = Lexicon(())
+
+
+@lru_cache(maxsize=256)
+def layered(*levels: Sequence[LexiconEntry]) -> Lexicon:
+    """The lexicon of several levels, the last one the strongest."""
+    return Lexicon(entry for level in levels for entry in level)
+
+
+def _word(text: str) -> str:
+    """Latin words whole, other writing wherever it stands."""
+    before = rf"(?<![{_LATIN}])" if re.match(f"[{_LATIN}]", text) else ""
+    after = rf"(?![{_LATIN}])" if re.search(rf"[{_LATIN}]\Z", text) else ""
+    return before + re.escape(text) + after
+
+
+def _complete(entry: LexiconEntry) -> LexiconEntry:
+    """Its written form is spoken where it gives phones alone."""
+    if entry.say:
+        return entry
+    return LexiconEntry(
+        text=entry.text, say=entry.text, pinyin=numbered(entry.pinyin), arpabet=entry.arpabet
+    )
+
+
+def _inline(found: re.Match[str]) -> LexiconEntry:
+    syllable = numbered(f"{found[1] or ''}{found[2] or found[3]}")
+    return LexiconEntry(text=found.group(), say=re.sub(r"\d", "", syllable), pinyin=syllable)
+
+
+def numbered(pinyin: str) -> str:
+    """``hào``: hao4; syllables with blanks between; what has digits already stays."""
+    return " ".join(_numbered(syllable) for syllable in pinyin.lower().split())
+
+
+def _numbered(syllable: str) -> str:
+    if not syllable or syllable[-1].isdigit():
+        return syllable
+    tone, plain = NEUTRAL_TONE, ""
+    for char in unicodedata.normalize("NFD", syllable):
+        if char in _MARKS:
+            tone = _MARKS[char]
+        elif char == "\u0308":
+            plain = f"{plain[:-1]}v"
+        else:
+            plain += char
+    return f"{plain}{tone}"

@@ -1,0 +1,128 @@
+"""One context's segments, each made into words to speak.
+
+Knows: which rules a segment gets, and that no fault of theirs may lose text. Does not know: the
+rules themselves; when a segment is let go.
+"""
+
+from __future__ import annotations
+
+import logging
+import re
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+import msgspec
+
+from streaming.messages import Segment
+from streaming.text.normal import chinese, english
+from streaming.text.normal.aligned import Aligned
+from streaming.text.normal.faces import strip_faces
+from streaming.text.normal.lexicon import NO_LEXICON, Lexicon
+from streaming.text.normal.markup import strip_control, strip_markdown
+from streaming.text.normal.tidy import even_widths, lead, tidy
+from streaming.text.normal.wide import english_marks
+
+_log = logging.getLogger(__name__)
+
+Rules = Callable[[Aligned], None]
+
+_CHINESE = frozenset({"zh", "cmn", "yue", "wuu"})
+LATIN_STRETCH_WORDS = 4
+"""So many Latin words in a row within Chinese text are read by the rules of English."""
+
+_LATIN_STRETCH = re.compile(
+    r"[A-Za-z][^\u2e80-\u30ff\u3400-\u9fff\uff00-\uffef]*(?:[A-Za-z0-9%.!?)'\"]|(?<=\d))"
+)
+_LATIN_WORD = re.compile(r"[A-Za-z][A-Za-z'-]*")
+
+
+class Removed(NamedTuple):
+    """``source[begin:end]`` is not for speaking; ``text`` stands there instead."""
+
+    begin: int
+    end: int
+    text: str
+
+
+class Normaliser:
+    """The text of one context's segments, as its voice is to speak it."""
+
+    def __init__(
+        self,
+        voice_languages: Sequence[str] = (),
+        lexicon: Lexicon = NO_LEXICON,
+        language: str = "auto",
+    ) -> None:
+        self._speaks = frozenset(tag.partition("-")[0].lower() for tag in voice_languages)
+        self._first = voice_languages[0].partition("-")[0].lower() if voice_languages else ""
+        self._lexicon = lexicon
+        self._chinese_before = language.partition("-")[0].lower() in _CHINESE
+
+    def speak(self, segment: Segment, removed: Sequence[Removed] = ()) -> Segment:
+        """The segment with ``text`` made of words, and ``spans`` that tell where they came from.
+
+        Where a rule fails, the segment stays as it is, and the log says so.
+        """
+        try:
+            return self._speak(segment, removed)
+        except Exception as error:  # noqa: BLE001  whatever a rule does, its text is spoken
+            _log.error("segment %d is spoken as it was written", segment.index, exc_info=error)
+            return segment
+
+    def _speak(self, segment: Segment, removed: Sequence[Removed]) -> Segment:
+        aligned = Aligned(segment.source)
+        aligned.replace(removed)
+        aligned.drop(0, lead(aligned.text))
+        strip_control(aligned)
+        strip_markdown(aligned)
+        kept = self._lexicon.hide(aligned)
+        strip_faces(aligned)
+        even_widths(aligned)
+        rules = self._rules(self._language(segment.language, aligned.text))
+        if rules is not None:
+            rules(aligned)
+        tidy(aligned)
+        pronunciations = kept.show(aligned)
+        return msgspec.structs.replace(
+            segment, text=aligned.text, spans=aligned.spans(), pronunciations=pronunciations
+        )
+
+    def _language(self, guessed: str, text: str) -> str:
+        """Within Chinese, a few Latin words or a number alone are Chinese too."""
+        primary = guessed.partition("-")[0].lower()
+        if primary in _CHINESE:
+            self._chinese_before = True
+        elif primary == "en" and self._chinese_before:
+            few = len(_LATIN_WORD.findall(text)) < LATIN_STRETCH_WORDS
+            return "zh" if few else "en"
+        return primary or self._first or "en"
+
+    def _rules(self, primary: str) -> Rules | None:
+        """By the language, as far as the voice speaks it; None leaves numbers alone."""
+        english_too = "en" in self._speaks or not self._speaks
+        chinese_too = bool(self._speaks & _CHINESE) or not self._speaks
+        if primary in _CHINESE:
+            return _speak_mixed if chinese_too else _speak_english if english_too else None
+        if primary == "en":
+            return _speak_english if english_too else _speak_mixed if chinese_too else None
+        return None
+
+
+def _speak_english(aligned: Aligned) -> None:
+    english_marks(aligned)
+    english.speak(aligned)
+
+
+def _speak_mixed(aligned: Aligned) -> None:
+    """Chinese, but for long stretches of English in it."""
+    parts: list[Aligned] = []
+    done = 0
+    for found in _LATIN_STRETCH.finditer(aligned.text):
+        if len(_LATIN_WORD.findall(found.group())) < LATIN_STRETCH_WORDS:
+            continue
+        parts += [aligned.part(done, found.start()), aligned.part(found.start(), found.end())]
+        done = found.end()
+    parts.append(aligned.part(done, len(aligned.text)))
+    for index, part in enumerate(parts):
+        (english if index % 2 else chinese).speak(part)
+    aligned.join(parts)

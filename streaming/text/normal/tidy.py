@@ -1,0 +1,75 @@
+# ruff: noqa: RUF001 - full-width characters are meant
+"""The edges of a text before and after its words are made.
+
+Knows: blanks, marks, full-width twins of letters and digits. Does not know: words.
+"""
+
+from __future__ import annotations
+
+import re
+
+from streaming.text.normal.aligned import Aligned
+from streaming.text.speakable import SPOKEN_SYMBOLS
+
+LEAD_LIMIT = 8
+"""Marks that touch the first word are spoken with it, as the segmenter has it."""
+
+_WORD = re.compile(
+    rf"[^\W_]|(?<![{re.escape(SPOKEN_SYMBOLS)}])[{re.escape(SPOKEN_SYMBOLS)}]"
+    rf"(?![{re.escape(SPOKEN_SYMBOLS)}])"
+)
+_TWINS: dict[int, int | str] = {code: code - 0xFEE0 for code in range(0xFF10, 0xFF5B)} | {
+    ord("％"): "%", ord("＋"): "+", ord("－"): "-", ord("＝"): "=", ord("＄"): "$", ord("￥"): "¥", ord("＠"): "@",
+    ord("／"): "/", ord("＊"): "*", ord("＃"): "#", ord("＆"): "&", ord("＜"): "<", ord("＞"): ">", ord("　"): " ", ord("\u00a0"): " ", ord("\u202f"): " ", ord("\u2011"): "-", ord("\u2010"): "-", ord("\u2012"): "-",
+}  # fmt: skip
+_WIDE_MARKS = (ord("："), ord("；"), ord("？"))
+for _code in _WIDE_MARKS:
+    del _TWINS[_code]
+_POINT = re.compile(r"(?<=\d)．(?=\d)")
+_COMMA = re.compile(r"(?<=\d)，(?=\d{3}(?!\d))")
+
+_BLANKS = re.compile(r"[\s\x00-\x1f\x7f]+")
+_BEFORE_MARK = re.compile(
+    r" +(?=[,.!?;:，。！？；：、…)）\]」』”])|(?<=[，。！？；：、（“「『]) +|(?<=[(]) +"
+)
+_BETWEEN_HAN = re.compile("(?<=[\u4e00-\u9fff]) (?=[\u4e00-\u9fff])")
+_EMPTY = re.compile(r"\(\s*\)|（\s*）|\[\s*\]|【\s*】|“\s*”|\"\s*\"|「\s*」")
+_COMMAS = re.compile(r"([,，、;；:：])(?:\s*[,，、])+")
+_COMMA_STOP = re.compile(r"\s*[,，、]+\s*(?=[.!?。！？])")
+_STOP_COMMA = re.compile(r"(?<=[.!?。！？])\s*[,，、]+")
+_FIRST = re.compile(r"\A[\s,，、;；:：)）\]】|]+")
+_LAST = re.compile(r"\s+\Z|(?<=[^\s,，、])\s*[、]\s*\Z")
+
+
+def lead(source: str) -> int:
+    """How many characters stand before the first that is spoken."""
+    found = _WORD.search(source)
+    if found is None:
+        return len(source)
+    begin = found.start()
+    lowest = max(0, begin - LEAD_LIMIT)
+    while begin > lowest and not source[begin - 1].isspace():
+        begin -= 1
+    return begin
+
+
+def even_widths(aligned: Aligned) -> None:
+    """Full-width letters, digits and signs as their narrow twins, one for one."""
+    if aligned.text.isascii():
+        return
+    aligned.translate(_TWINS)
+    aligned.sub(_POINT, ".")
+    aligned.sub(_COMMA, ",")
+
+
+def tidy(aligned: Aligned) -> None:
+    """Fold blanks, and leave no mark that stands where nothing is left to be parted."""
+    aligned.sub(_BLANKS, lambda found: None if found.group() == " " else " ")
+    aligned.sub(_EMPTY, "")
+    aligned.sub(_BEFORE_MARK, "")
+    aligned.sub(_COMMAS, lambda found: found[1])
+    aligned.sub(_COMMA_STOP, "")
+    aligned.sub(_STOP_COMMA, "")
+    aligned.sub(_BLANKS, lambda found: None if found.group() == " " else " ")
+    aligned.sub(_FIRST, "")
+    aligned.sub(_LAST, "")
