@@ -1,6 +1,6 @@
 """The voices that need no download, together: hibari's English and the Mandarin preview.
 
-The Mandarin one is there where the extra ``[mandarin]`` is installed. Knows: which voice belongs to
+Needs the extra ``[mandarin]`` (``builtin.py`` asks whether it is there). Knows: which voice belongs to
 whom. Does not know: how either speaks.
 """
 
@@ -13,15 +13,9 @@ from itertools import chain
 
 from streaming.config import EngineSettings
 from streaming.messages import Ready, Segment
-from streaming.runners.base import Runner, StepResult, Work
+from streaming.runners.base import StepResult, Work
 from streaming.runners.embedded import EmbeddedRunner
-from streaming.runners.mandarin import kokoro
 from streaming.runners.mandarin.voice import MANDARIN, MandarinRunner
-
-
-def create(settings: EngineSettings) -> Runner:
-    """Both, or the English ones alone where the extra is not installed."""
-    return EmbeddedRunner(settings) if kokoro.missing() else BundledRunner(settings)
 
 
 class BundledRunner:

@@ -12,7 +12,7 @@ from streaming.config import EngineSettings
 from streaming.runners.base import Runner
 
 _LOADERS = {
-    "embedded": "streaming.runners.bundled:create",
+    "embedded": "streaming.runners.builtin:create",
     "tone": "streaming.runners.tone:ToneRunner",
 }
 
