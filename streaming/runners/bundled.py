@@ -1,7 +1,7 @@
 """The voices that need no download, together: hibari's English and the Mandarin preview.
 
-Needs the extra ``[mandarin]`` (``builtin.py`` asks whether it is there). Knows: which voice belongs to
-whom. Does not know: how either speaks.
+Needs the extra ``[mandarin]``; ``builtin.py`` asks whether it is there. Knows: which voice belongs
+to whom. Does not know: how either speaks.
 """
 
 from __future__ import annotations
