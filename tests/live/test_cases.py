@@ -308,7 +308,7 @@ class TestLoad:
                 await talk.until("done", ctx="a")
             return refusals
 
-        refusals = await asyncio.gather(*(persist() for _ in range(20)))
+        refusals = await asyncio.gather(*(persist() for _ in range(12)))
         assert sum(refusals) > 0
         assert server.metric("free_slots") >= 0
 
