@@ -22,7 +22,6 @@ class Ended(Generic[T]):
 
     owner: T
     result: Made | Exception
-    units: float
     took_s: float
 
 
@@ -30,7 +29,6 @@ class Ended(Generic[T]):
 class _Running(Generic[T]):
     owner: T
     future: Future[Made | Exception]
-    units: float
     began_s: float
 
 
@@ -47,12 +45,10 @@ class Aside(Generic[T]):
         """Those that are busy."""
         return frozenset(self._running)
 
-    def add(
-        self, owner: T, voice: str, future: Future[Made | Exception], units: float, now_s: float
-    ) -> None:
+    def add(self, owner: T, voice: str, future: Future[Made | Exception], now_s: float) -> None:
         """A step with that voice has begun."""
         assert voice not in self._running, "no step is asked for of a voice that is busy"
-        self._running[voice] = _Running(owner, future, units, now_s)
+        self._running[voice] = _Running(owner, future, now_s)
         future.add_done_callback(lambda _: self._wake())
 
     def ended(self, now_s: float) -> list[Ended[T]]:
@@ -66,7 +62,7 @@ class Aside(Generic[T]):
             took_s = now_s - step.began_s
             if step.future.done():
                 del self._running[voice]
-                out.append(Ended(step.owner, _outcome(step.future), step.units, took_s))
+                out.append(Ended(step.owner, _outcome(step.future), took_s))
             elif took_s > self._longest_s:
                 raise TimeoutError(f"a step of voice {voice!r} has not ended in {took_s:.0f} s")
         return out

@@ -206,28 +206,24 @@ class Engine:
         began_s = self._clock.now()
         results = self._run(works)
         took_s = self._clock.now() - began_s
-        total = 0.0
+        if not any(isinstance(result, Later) for result in results):
+            self._costs.learn(SPEECH, sum(units), took_s)
+            self._vitals.steps += 1
+            self._vitals.busy_s += took_s
         for live, result, share in zip(rows, results, units, strict=True):
             if isinstance(result, Later):
-                self._aside.add(live, live.context.open.voice, result.result, share, began_s)
-                continue
-            total += share
-            live.context.compute_s += took_s * share / sum(units)
-            self._deliver(live, result)
-        if total:
-            self._count(total, took_s)
+                self._aside.add(live, live.context.open.voice, result.result, began_s)
+            else:
+                live.context.compute_s += took_s * share / sum(units)
+                self._deliver(live, result)
 
     def _take_aside(self) -> None:
         for ended in self._aside.ended(self._clock.now()):
-            self._count(ended.units, ended.took_s)
+            self._vitals.steps += 1
+            self._vitals.busy_s += ended.took_s
             ended.owner.context.compute_s += ended.took_s
             if self._live.get(ended.owner.ctx) is ended.owner:  # it may have been cancelled
                 self._deliver(ended.owner, ended.result)
-
-    def _count(self, units: float, took_s: float) -> None:
-        self._costs.learn(SPEECH, units, took_s)
-        self._vitals.steps += 1
-        self._vitals.busy_s += took_s
 
     def _work(self, live: _Live) -> Work:
         head = live.context.head

@@ -7,7 +7,6 @@ to whom. Does not know: how either speaks.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from itertools import chain
 
@@ -31,15 +30,15 @@ class BundledRunner:
         self._mandarin = MandarinRunner(settings, self._english.known_voices)
 
     def load(self) -> None:
-        """The Mandarin voice and the default one, side by side.
+        """The default voice; any other when it is first asked for.
 
         Raises:
             UnknownVoice: the settings name one that is not there.
         """
-        with ThreadPoolExecutor(max_workers=1) as pool:
-            mandarin = pool.submit(self._mandarin.load)
+        if self._default == MANDARIN.id:
+            self._mandarin.load()
+        else:
             self._english.load()
-            mandarin.result()
 
     def ready(self, slots: int) -> Ready:
         """The voices of both, under the one name that operators know."""

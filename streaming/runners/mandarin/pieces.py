@@ -1,14 +1,13 @@
-"""Words cut into pieces that are spoken one at a time, and the clips made of them put together.
+"""Words cut into clauses that are planned at once, clauses into stretches that are made at once.
 
-The first piece of a context is short, for a quick first packet; each later one may be longer, since
-it is made while those before it are heard. A piece ends at a mark if it can, else between words.
-Knows: where to cut, what silence belongs at a cut. Does not know: the model, characters.
+A clause ends at a mark if it can; most segments are one. Stretches begin short, for a quick first
+packet, and grow while what came before them is heard. Knows: how long each may be, how stretches
+are joined. Does not know: the model, characters.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -16,75 +15,62 @@ from streaming.messages import SAMPLE_RATE
 from streaming.runners.base import Samples
 from streaming.runners.mandarin.script import Word
 
-FIRST_BEATS = (5, 10)
-"""Of a context's first pieces: each takes less time to make than the one before it is heard."""
+FIRST_BEATS = 20
+"""Of the first clause of a context: planning takes 1 ms a phoneme, while nobody hears anything."""
 
-LONGEST_BEATS = 18
-"""Of any other. A clause that is cut between words is harder to understand, so few are."""
+LONGEST_BEATS = 45
+"""Of any other."""
 
-LONGEST_PHONEMES = 200
-"""Of a piece, however few beats it has; the model takes 510."""
+LONGEST_PHONEMES = 300
+"""Of a clause, however few beats it has."""
 
-AUDIBLE = 0.005
-FADE_SAMPLES = SAMPLE_RATE * 8 // 1000
-_SEAM_MS = {"": 15, ",": 140, ";": 200, ":": 200, "—": 200, "…": 250, ".": 250, "!": 250, "?": 250}
-"""Silence between two pieces, by the mark at the end of the first."""
+STRETCH_FRAMES = (48, 64, 96, 160)
+"""Frames of 12.5 ms in the first stretch of a clause, the second and so on. Each takes a third of
+its length to make, so two contexts that take turns do not run dry."""
 
+SHORTEST_FRAMES = 24
+"""What would be left for a last stretch shorter than this is made with the one before."""
 
-@dataclass(frozen=True)
-class Piece:
-    """Phonemes spoken in one go, and the mark they end in (none: in the middle of a clause)."""
-
-    phonemes: str
-    mark: str
+FADE_SAMPLES = SAMPLE_RATE * 5 // 1000
 
 
-def cut(words: Sequence[Word], *, first: bool) -> tuple[Piece, ...]:
-    """The words as pieces, none of them empty; ``first``: nobody has heard anything yet."""
-    pieces: list[Piece] = []
-    limits = FIRST_BEATS if first else ()
+def cut(words: Sequence[Word], *, first: bool) -> tuple[str, ...]:
+    """The phonemes of each clause; ``first``: nobody has heard anything of the context yet."""
+    clauses: list[str] = []
     rest = list(words)
     while rest:
-        limit = limits[len(pieces)] if len(pieces) < len(limits) else LONGEST_BEATS
-        count = _take(rest, limit)
-        pieces.append(_piece(rest[:count]))
+        count = _take(rest, FIRST_BEATS if first and not clauses else LONGEST_BEATS)
+        clauses.append(" ".join(word.phonemes + word.mark for word in rest[:count]))
         del rest[:count]
-    return tuple(pieces)
+    return tuple(clauses)
 
 
 def _take(words: Sequence[Word], limit: int) -> int:
-    """How many words the next piece has: to the last mark within the limit, or to the limit."""
+    """How many words the next clause has: to the last mark within the limit, or to the limit."""
     beats = phonemes = fits = marked = 0
     for count, word in enumerate(words, 1):
         beats += word.beats
-        phonemes += len(word.phonemes) + 2
+        phonemes += len(word.phonemes + word.mark) + 1
         if count > 1 and (beats > limit or phonemes > LONGEST_PHONEMES):
             break
         fits = count
         marked = count if word.mark else marked
-    if fits == len(words) or not marked:
-        return fits
-    return marked
+    return fits if fits == len(words) else marked or fits
 
 
-def _piece(words: Sequence[Word]) -> Piece:
-    phonemes = " ".join(word.phonemes + word.mark for word in words)
-    return Piece(phonemes, words[-1].mark)
+def next_end(begin: int, end: int, made: int) -> int:
+    """Where the stretch that begins at frame ``begin`` ends, of a clause that ends at ``end``."""
+    frames = STRETCH_FRAMES[min(made, len(STRETCH_FRAMES) - 1)]
+    return end if end - begin < frames + SHORTEST_FRAMES else begin + frames
 
 
-def join(samples: Samples, mark: str, *, first: bool, last: bool) -> Samples:
-    """The clip without its own silence, but for the pause that ``mark`` asks for behind it."""
-    audible = np.flatnonzero(np.abs(samples) > AUDIBLE)
-    if not len(audible):
-        return samples
-    start = 0 if first else max(0, int(audible[0]) - FADE_SAMPLES)
-    end = len(samples) if last else min(len(samples), int(audible[-1]) + FADE_SAMPLES)
-    clip = samples[start:end].copy()
-    ramp = np.linspace(0.0, 1.0, min(FADE_SAMPLES, len(clip)), dtype=np.float32)
-    if not first:
-        clip[: len(ramp)] *= ramp
-    if last:
-        return clip
-    clip[len(clip) - len(ramp) :] *= ramp[::-1]
-    pause = np.zeros(SAMPLE_RATE * _SEAM_MS[mark] // 1000, np.float32)
-    return np.concatenate([clip, pause])
+def fade(samples: Samples, *, start: bool, stop: bool) -> Samples:
+    """The samples, rising from silence and falling to it where a clause begins and ends."""
+    length = min(FADE_SAMPLES, len(samples))
+    ramp = np.linspace(0.0, 1.0, length, dtype=np.float32)
+    faded = samples.copy()
+    if start:
+        faded[:length] *= ramp
+    if stop:
+        faded[len(faded) - length :] *= ramp[::-1]
+    return faded

@@ -1,25 +1,25 @@
-"""The Mandarin voice as a runner of its own: pieces of a segment, each made in its own thread.
+"""The Mandarin voice as a runner of its own: a stretch of a clause a step, in a thread of its own.
 
-A piece takes hundreds of milliseconds where the English voices take tens, so the engine's loop does
-not wait for it: the step is answered later, and others speak meanwhile. Knows: the script and the
-model, and their failure modes. Does not know: contexts, the engine's loop.
+A stretch takes hundreds of milliseconds where the English voices take tens, so the engine's loop
+does not wait for it: the step is answered later, and others speak meanwhile. Knows: the script and
+the model, and their failure modes. Does not know: contexts, the engine's loop.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from streaming.config import EngineSettings
 from streaming.errors import CosystreamError, SynthesisFailed
 from streaming.messages import SAMPLE_RATE, Ready, Segment, Voice
-from streaming.runners.base import Later, Made, Samples, StepResult, Work
+from streaming.runners.base import Later, Made, StepResult, Work
 from streaming.runners.english import Foreign
-from streaming.runners.mandarin.kokoro import Kokoro
-from streaming.runners.mandarin.pieces import LONGEST_BEATS, Piece, cut, join
+from streaming.runners.mandarin.kokoro import Kokoro, Plan
+from streaming.runners.mandarin.pieces import STRETCH_FRAMES, cut, fade, next_end
 from streaming.runners.mandarin.script import Script
 from streaming.voices import catalog
 
@@ -31,27 +31,34 @@ MANDARIN = Voice(
     preview=True,
 )
 
-CHARACTER_UNITS = 100.0
-"""What a Chinese character costs next to one of an English segment, about."""
+STEP_UNITS = 1_000.0
+"""What a stretch costs next to a character of an English segment, about."""
 
 SHORTEST_S = 0.05
-LONGEST_S = 3.0
+LONGEST_S = 2.0
 LONGEST_PHONEME_S = 0.4
 LOUDEST = 4.0
 
-_WARM_UP = "你好，hello，很高兴见到你。"  # noqa: RUF001 - Chinese text is meant
+_USUAL = "从这里到机场大约需要一个半小时。"
+_WARM_UP = "你好，hello！"  # noqa: RUF001 - Chinese text is meant
 
 
 @dataclass(frozen=True)
 class _Rest:
-    """Pieces of a segment still to be spoken, and how many were."""
+    """What is still to be made of a segment.
 
-    pieces: tuple[Piece, ...]
-    spoken: int
+    ``clauses`` are those not planned yet; of ``plan``, stretches up to frame ``begin`` are made.
+    """
+
+    clauses: tuple[str, ...]
+    plan: Plan
+    begin: int
+    stretches: int
+    expected_samples: int | None
 
 
 class MandarinRunner:
-    """One voice; one piece at a time, in a thread of its own."""
+    """One voice; one stretch at a time, in a thread of its own."""
 
     max_batch = 1
 
@@ -79,8 +86,9 @@ class MandarinRunner:
         )
 
     def step_units(self, segment: Segment) -> float:
-        """A piece of it at the most, its characters being dear."""
-        return min(len(segment.text), LONGEST_BEATS) * CHARACTER_UNITS
+        """Every stretch is about as long as any other."""
+        del segment
+        return STEP_UNITS
 
     def has_voice(self, voice: str) -> bool:
         """Whether the model is in memory."""
@@ -95,31 +103,30 @@ class MandarinRunner:
         """
         if voice != MANDARIN.id:
             raise KeyError(voice)
-        with ThreadPoolExecutor(max_workers=1) as pool:
-            script = pool.submit(Script)
-            model = Kokoro(self._settings.threads)
-            self._script = script.result()
-        for piece in cut(self._script.words(_WARM_UP), first=True):
-            model.speak(piece.phonemes, 1.0)
-        self._model = model
+        script = Script()
+        model = Kokoro(self._settings.threads, _phonemes(script, _USUAL))
+        plan = model.plan(_phonemes(script, _WARM_UP), 1.0)
+        model.speak(plan, plan.begin, plan.begin + STRETCH_FRAMES[0])
+        self._script, self._model = script, model
 
     def step(self, batch: Sequence[Work]) -> list[StepResult]:
-        """The next piece of each, later."""
+        """The next stretch of each, later."""
         return [Later(self._thread.submit(self._step, work)) for work in batch]
 
-    def _step(self, work: Work) -> Made | CosystreamError:
+    def _step(self, work: Work) -> Made | Exception:
+        assert self._model is not None, "steps come after the voice is loaded"
         try:
-            rest = work.state or _Rest(self._pieces(work), 0)
-            samples = self._speak(work, rest)
+            return self._stretch(self._model, work, work.state or self._begin(self._model, work))
         except CosystreamError as error:
             return error
-        pieces = rest.pieces[1:]
-        joined = join(samples, rest.pieces[0].mark, first=rest.spoken == 0, last=not pieces)
-        return Made(joined, done=not pieces, state=_Rest(pieces, rest.spoken + 1))
 
-    def _pieces(self, work: Work) -> tuple[Piece, ...]:
+    def _begin(self, model: Kokoro, work: Work) -> _Rest:
+        clauses = self._clauses(work.segment)
+        plan = _plan(model, work, clauses[0])
+        return _Rest(clauses[1:], plan, plan.begin, 0, plan.samples if len(clauses) == 1 else None)
+
+    def _clauses(self, segment: Segment) -> tuple[str, ...]:
         assert self._script is not None, "steps come after the voice is loaded"
-        segment = work.segment
         try:
             words = self._script.words(segment.text, segment.language)
         except Foreign as foreign:
@@ -129,14 +136,30 @@ class MandarinRunner:
             raise SynthesisFailed(f"the voice finds nothing to say in {segment.text[:80]!r}")
         return cut(words, first=segment.index == 0)
 
-    def _speak(self, work: Work, rest: _Rest) -> Samples:
-        assert self._model is not None, "steps come after the voice is loaded"
-        piece = rest.pieces[0]
-        samples = self._model.speak(piece.phonemes, work.speed)
-        length_s = len(samples) / SAMPLE_RATE
-        longest_s = LONGEST_S + len(piece.phonemes) * LONGEST_PHONEME_S / work.speed
-        if not SHORTEST_S <= length_s <= longest_s:
-            raise SynthesisFailed(f"the voice made {length_s:.2f} s of {work.segment.text[:80]!r}")
+    @staticmethod
+    def _stretch(model: Kokoro, work: Work, rest: _Rest) -> Made:
+        plan = rest.plan
+        end = next_end(rest.begin, plan.end, rest.stretches)
+        samples = model.speak(plan, rest.begin, end)
         if not np.abs(samples).max() <= LOUDEST:  # so also where it is not a number
             raise SynthesisFailed(f"the voice made noise of {work.segment.text[:80]!r}")
-        return samples
+        samples = fade(samples, start=rest.begin == plan.begin, stop=end == plan.end)
+        later = replace(rest, begin=end, stretches=rest.stretches + 1)
+        if end == plan.end and rest.clauses:
+            plan = _plan(model, work, rest.clauses[0])
+            later = replace(later, clauses=rest.clauses[1:], plan=plan, begin=plan.begin)
+        done = end == rest.plan.end and not rest.clauses
+        return Made(samples, done, None if done else later, rest.expected_samples)
+
+
+def _phonemes(script: Script, text: str) -> str:
+    return " ".join(cut(script.words(text), first=False))
+
+
+def _plan(model: Kokoro, work: Work, phonemes: str) -> Plan:
+    plan = model.plan(phonemes, work.speed)
+    length_s = plan.samples / SAMPLE_RATE
+    longest_s = LONGEST_S + len(phonemes) * LONGEST_PHONEME_S / work.speed
+    if not SHORTEST_S <= length_s <= longest_s:
+        raise SynthesisFailed(f"the voice made {length_s:.2f} s of {work.segment.text[:80]!r}")
+    return plan
