@@ -275,7 +275,7 @@ class Contexts:
         self._sender.pump()
 
     def _voice(self, request: requests.Open) -> str:
-        return self._s.default_voice if request.voice is None else request.voice
+        return self._s.engine.voice_of(request.voice, request.language)
 
     def _ms_before_a_new_one(self) -> int:
         """How long the audio that is known to come before a new context will play."""

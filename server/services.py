@@ -27,12 +27,6 @@ class Services:
     budget: RingBudget
     access: Access
 
-    @property
-    def default_voice(self) -> str:
-        """The voice that is meant when none is named; empty while the engine loads."""
-        info = self.engine.info
-        return info.default_voice if info else ""
-
 
 @dataclass(frozen=True)
 class Terms:

@@ -98,7 +98,7 @@ async def speak(
     Raises:
         CosystreamError: refused, or failed before any audio was made.
     """
-    identity.require_voice(services.default_voice if asked.voice is None else asked.voice)
+    identity.require_voice(services.engine.voice_of(asked.voice, asked.language))
     identity.require_characters(len(asked.text))
     name = asked.format or _accepted(request.headers.get("accept", ""))
     audio = services.settings.audio

@@ -148,6 +148,10 @@ class EngineClient:
 
     # --- contexts --------------------------------------------------------------------------
 
+    def voice_of(self, wanted: str | None, language: str) -> str:
+        """The voice such a context would get; empty while nobody knows."""
+        return requests.voice_of(wanted, language, self._info) if self._info else wanted or ""
+
     def check(self, request: ContextRequest) -> list[tuple[str, str]]:
         """The options that would be ignored, each with a sentence that says so.
 
@@ -170,7 +174,7 @@ class EngineClient:
         worker = ctx % len(self._texts)
         lines = Lines(self._texts[worker].send, self._to_engine, self._release, worker)
         context = self._contexts[ctx] = EngineContext(ctx, sink, lines)
-        voice = request.voice or engine.default_voice
+        voice = requests.voice_of(request.voice, request.language, engine)
         self._to_engine(requests.to_open(ctx, request, voice))
         longest = self._settings.text.max_segment_chars
         speaker = catalog.find(engine.voices, voice)

@@ -38,9 +38,7 @@ def check(request: ContextRequest, engine: Ready) -> list[tuple[str, str]]:
     Raises:
         UnknownVoice, UnsupportedLanguage: nothing can be begun.
     """
-    voice = catalog.find(
-        engine.voices, engine.default_voice if request.voice is None else request.voice
-    )
+    voice = catalog.find(engine.voices, voice_of(request.voice, request.language, engine))
     catalog.require_language(engine.voices, voice, request.language)
     asked = {
         "speed": request.speed != _NEUTRAL_SPEED,
@@ -51,6 +49,11 @@ def check(request: ContextRequest, engine: Ready) -> list[tuple[str, str]]:
         for option, wanted in asked.items()
         if wanted and option not in engine.options
     ]
+
+
+def voice_of(wanted: str | None, language: str, engine: Ready) -> str:
+    """The voice a context gets that asks for ``wanted``, or for none, in that language."""
+    return catalog.meant(engine.voices, engine.default_voice, wanted, language)
 
 
 def require_cloning(engine: Ready) -> None:

@@ -64,18 +64,16 @@ def cannot_speak(
     )
 
 
-def choose(voices: Sequence[Voice], default: str, wanted: str | None, language: str) -> Voice:
-    """The voice asked for; where none was, the default, or the first that speaks the language.
+def meant(voices: Sequence[Voice], default: str, wanted: str | None, language: str) -> str:
+    """The id asked for; where none was, the default, or the first that speaks the language."""
+    if wanted is not None or _fits(voices, default, language):
+        return default if wanted is None else wanted
+    return next((other.id for other in voices if speaks(other, language)), default)
 
-    Raises:
-        UnknownVoice: there is none of that id.
-        UnsupportedLanguage: the voice cannot speak it.
-    """
-    voice = find(voices, default if wanted is None else wanted)
-    if wanted is None and not speaks(voice, language):
-        voice = next((other for other in voices if speaks(other, language)), voice)
-    require_language(voices, voice, language)
-    return voice
+
+def _fits(voices: Sequence[Voice], name: str, language: str) -> bool:
+    """Whether the voice of that id is there and speaks the language."""
+    return any(voice.id == name and speaks(voice, language) for voice in voices)
 
 
 def _primary(language: str) -> str:
