@@ -134,14 +134,20 @@ async def test_a_slow_reader_gets_everything(start_server) -> None:
     assert done["audio_ms"] > 30_000
 
 
-async def test_a_client_that_only_sends_is_dropped(start_server) -> None:
-    server = start_server(engine__runner="tone", limits__slow_consumer_s=1)
-    sock = _raw_socket(server, _frame(b'{"type": "hello"}'))
+@pytest.mark.parametrize(
+    "message",
+    [b'{"type": "ping", "id": "' + b"x" * 4000 + b'"}', b'{"type": "shout"}' + b" " * 400],
+    ids=["within a session", "before any"],
+)
+async def test_a_client_that_only_sends_is_dropped(start_server, message: bytes) -> None:
+    server = start_server(
+        engine__runner="tone", limits__slow_consumer_s=1, limits__messages_per_s=1_000_000
+    )
+    sock = _raw_socket(server, _frame(message))
     with sock:
         sock.settimeout(10)
-        ping = _frame(b'{"type": "ping", "id": "' + b"x" * 4000 + b'"}')
         with pytest.raises(OSError, match=r"Broken pipe|reset"):
-            sock.sendall(ping * 5000)
+            sock.sendall(_frame(message) * 50_000)
     await eventually(lambda: server.metric("sessions") == 0, 3)
 
 
