@@ -25,7 +25,7 @@ from streaming.text.normal.chinese_numbers import (
 )
 
 _SIGNS = Signs(CHINESE_SIGNS, "")
-N = r"(?:\d{1,3}(?:[,，]\d{3})+(?!\d)|\d+)(?:\.\d+)?"
+N = r"(?:\d{1,3}(?:,\d{3})+(?!\d)|\d+)(?:\.\d+)?"
 _SIGN = r"(?:(?<![\w)）\]\u4e00-\u9fff])[-−+±])?"
 _MINUS = r"(?:(?<![A-Za-z0-9)）\]])[-−+±])?"
 _TO = r"\s?[-–—~～∼]\s?|\s?[至到]\s?"
@@ -44,6 +44,9 @@ _SCALES = {
     "bn": "十亿",
 }
 MEASURES = "个|位|名|人|次|年|天|月|周|岁|元|块|毛|分钟|小时|秒|件|条|张|只|台|套|本|杯|瓶|份|篇|章|节|页|集|场|届|层|楼|米|千米|公里|里|斤|公斤|千克|克|吨|升|倍|成|度|美元|欧元|英镑|日元|港元|万|亿|千|百|点|款|种|项|家|间|所|辆|架|艘|部|门|颗|粒|棵|朵|双|对|副|把|支|枝|根|块钱|毛钱|句|字|行|列|排|组|队|班|级|代|期|步|口|下|遍|趟|回|声|顿|餐|顶|盏|盒|箱|包|袋|桶|罐|碗|盘|锅|串|束|堆|群|批|轮|季|刻钟|星期|礼拜|世纪|平米|平方米|平方公里|立方米|亩|公顷|寸|尺|丈|英寸|英尺|英里"
+
+
+_COUNTED_NEXT = re.compile(rf"\s?(?:多|余|来)?(?:{MEASURES})(?![月日号])")
 
 
 def _n(text: str) -> str:
@@ -152,12 +155,9 @@ def _ratio(found: re.Match[str]) -> str:
 
 
 def _range(found: re.Match[str]) -> str:
-    low, high = found[1].replace("，", ","), found[2].replace("，", ",")
-    return f"{number(low)}到{_n(high)}"
-
-
-def _times(found: re.Match[str]) -> str:
-    return f"{number(found[1])}乘{number(found[2])}"
+    low, high = found[1], found[2]
+    counted = _COUNTED_NEXT.match(found.string, found.end())
+    return f"{(count if counted else number)(low)}到{(count if counted else _n)(high)}"
 
 
 def _counted(found: re.Match[str]) -> str:
@@ -176,11 +176,11 @@ _RULES: tuple[tuple[re.Pattern[str], Make], ...] = (
     (MAIL, _mail),
     (WEB, _address),
     *codes.RULES,
+    (clock.YMD, clock.say_ymd),
     (re.compile(r"(?<![\d.A-Za-z])([vV]\.?)?(\d+(?:\.\d+){2,7})(?!\d|\.\d)"), _version),
     (re.compile(rf"([-−])?(?<![A-Z])({_CURRENCY})\s?({N})(\s?(?:[kKwWMB]|万亿|亿|万|千万|百万)(?![A-Za-z]))?(?:(?:{_TO})(?:{_CURRENCY})?({N})(\s?(?:[kKwWMB]|万亿|亿|万|千万|百万)(?![A-Za-z]))?)?(?![\d.])(?:元|块(?:钱)?)?"), _money),
     (re.compile(rf"(?<![\d.])({N})(\s?(?:[kKwWMB]|万亿|亿|万))?\s?({_CURRENCY})(?![\w])"), _trailing_money),
     (clock.CLOCK_RANGE, clock.say_clock_range),
-    (clock.YMD, clock.say_ymd),
     (clock.YM, clock.say_ym),
     (clock.CLOCK, clock.say_clock),
     (clock.HOUR, clock.say_hour),
@@ -194,7 +194,10 @@ _RULES: tuple[tuple[re.Pattern[str], Make], ...] = (
     (re.compile(r"((?:比分|[大小完]?胜|战胜|击败|负|赢|输|领先|落后|战平|踢成|打成|战成|扳成|暂时|以|成绩)[^\d，。]{0,4})(?<!\d)(\d{1,3}\s?[-–—:：]\s?\d{1,3})(?![\d/:-])"), _score),
     (re.compile(r"(?<![\d./A-Za-z])(?:(\d{1,3})\s)?(\d{1,4})[/⁄](\d{1,4})(?![\d/A-Za-z]|\.\d)"), _fraction),
     (re.compile(rf"(?<![\d.:：])({N})\s?[:：∶]\s?({N})(?![\d:：])"), _ratio),
-    (re.compile(rf"({N})\s?[*×xX✕·]\s?({N})(?![A-Za-z])"), _times),
+    (re.compile(r"(?<=[\d)）])\s?[*×xX✕·]\s?(?=[\d(（])"), "乘"),
+    (re.compile(rf"(?<=[\d)）])\s?[-–−]\s?(?={N}\s?[=＝])"), "减"),
+    (re.compile(rf"(?<![\d.])({N})\^({N})"), lambda found: f"{number(found[1])}的{number(found[2])}次方"),
+    (re.compile(r"(?<![\d.A-Za-z])(2|4|8|16)K(?![A-Za-z0-9月薪])"), lambda found: f"{number(found[1])}K"),
     (re.compile(rf"(?<![\d.A-Za-z])({N})(?:(?:{_TO})({N}))?([wWkK])(?![A-Za-z0-9])"), _scaled),
     (re.compile(rf"(?<![\d.A-Za-z-])({N})(?:{_TO})([-−]?{N})(?![\d-]|\.\d|\s?[=＝])"), _range),
     *signs.BEFORE_NUMBERS,

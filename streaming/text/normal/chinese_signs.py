@@ -44,6 +44,7 @@ BEFORE_NUMBERS: tuple[tuple[re.Pattern[str], Make], ...] = (
     (re.compile(r"\A\s*(\d{1,3})(?:[.．、)）](?!\d)\s*)(?=\S)"), _list_number),
     (re.compile(r"[(（](\d{1,2})[)）](?=\s?[\u4e00-\u9fff])"), lambda found: _list_number(found)),
     (re.compile(r"(?<![A-Za-z0-9])[#＃№](?=\d)"), lambda _: ""),
+    (re.compile(r"(?<![\w.)])\+1(?![\d.])"), lambda _: "加一"),
     (re.compile(r"(?<=\d)\+(?=[\u4e00-\u9fff，。！？\s]|$)(?!\s?\d)"), lambda _: "多" ),
     (re.compile(r"[~～∼](?=\s?\d)"), lambda _: "约"),
 )  # fmt: skip
@@ -53,6 +54,9 @@ AFTER_NUMBERS: tuple[tuple[re.Pattern[str], Make], ...] = (
     (re.compile(rf"[{''.join(map(re.escape, _ALONE))}]"), lambda found: _ALONE[found.group()]),
     (re.compile(r"(?<=[元块次个人斤米升千克吨天年月秒分时件])/(?=[斤克米升次个人天年月日秒分时吨亩件公千平小])"), lambda _: "每"),
     (re.compile(r"(?<=[A-Za-z0-9])@(?=[A-Za-z0-9])"), lambda _: "艾特"),
+    (re.compile("和/或"), lambda _: "和或"),
+    (re.compile(r"(?<=[A-Za-z])/(?=[A-Za-z])"), lambda _: " "),
+    (re.compile(r"(?<=[A-Za-z])-(?=[零一二三四五六七八九十百千万])"), lambda _: ""),
     (re.compile(r"[@＠]"), lambda _: ""),
     (re.compile(r"(?<=[\u4e00-\u9fff])[-–‐](?=[\u4e00-\u9fff])"), lambda _: "，"),
     (re.compile(r"(?<=[\u4e00-\u9fffA-Za-z])/(?=[\u4e00-\u9fff])|(?<=[\u4e00-\u9fff])/(?=[A-Za-z])"), lambda _: "或"),

@@ -15,7 +15,7 @@ _CLOCK = rf"(\d{{1,2}})[:：](\d{{2}})(?:[:：](\d{{2}}))?(?!\d|[:：]\d){_HALF}
 CLOCK_RANGE = re.compile(rf"(?<![\d.:：]){_CLOCK}\s?(?:[-–—~～至到])+\s?{_CLOCK}(?![A-Za-z%])")
 CLOCK = re.compile(rf"(?<![\d.:：,A-Za-z]){_CLOCK}(?![A-Za-z%])")
 HOUR = re.compile(rf"(?<![\w.:])(\d{{1,2}}){_HALF}")
-YMD = re.compile(r"(?<![\w./-])(\d{4})([-/.])(\d{1,2})\2(\d{1,2})(?![\d/-]|\.\d)日?")
+YMD = re.compile(r"(?<![\dA-Za-z./-])((?:19|20|21)\d{2})([-/.])(\d{1,2})\2(\d{1,2})(?![\d/-]|\.\d)日?")
 YM = re.compile(r"(?<![\w./-])((?:19|20)\d{2})[/.-](0?[1-9]|1[0-2])(?=月)")
 MD = re.compile(
     r"((?:[在于到从自至]|截止|截至|截至到|日期|生日|(?:周|星期)[一二三四五六日天]|今天|明天|昨天|[,，(（])\s?(?:是|为|：)?\s?)(0?[1-9]|1[0-2])/(0?[1-9]|[12]\d|3[01])(?![\d/%.]|的|\s?[a-zA-Z英])(?=[日号(（,，。\s(]|$|[\u4e00-\u9fff])"
@@ -68,6 +68,8 @@ def _clock(hour: str, minute: str, second: str | None, half: str | None) -> str 
 def _day_half(half: str | None, hour: int) -> str:
     if half is None:
         return ""
+    if half.lower() == "a" and hour == _NOON:
+        return "凌晨"
     late = half.lower() == "p" and _EVENING <= hour < _NOON
     return (
         "晚上"

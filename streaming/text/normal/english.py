@@ -66,7 +66,8 @@ def _version(found: re.Match[str]) -> str:
     address = len(parts) == 4 and all(int(part) <= 255 for part in parts)  # noqa: PLR2004 - an IPv4 address
     say = digits if address else number
     prefix = "version " if found[1] else ""
-    return prefix + (" dot " if address else " point ").join(say(part) for part in parts)
+    port = f" port {digits(found[3])}" if found[3] else ""
+    return prefix + (" dot " if address else " point ").join(map(say, parts)) + port
 
 
 def _percent(found: re.Match[str]) -> str:
@@ -135,8 +136,8 @@ def _year(found: re.Match[str]) -> str | None:
     return year(int(found.group())) if _is_year(found.group()) else None
 
 
-def _times(found: re.Match[str]) -> str:
-    return f"{number(found[1])} times {number(found[2])}"
+def _ratio(found: re.Match[str]) -> str:
+    return f"{number(found[1])} to {number(found[2])}"
 
 
 def _by(found: re.Match[str]) -> str:
@@ -148,11 +149,16 @@ def _fold(found: re.Match[str]) -> str:
     return f"{number(found[1])} times"
 
 
-def _mixed(found: re.Match[str]) -> str:
+def _mixed(found: re.Match[str]) -> str | None:
     letters, run = found[1], found[2]
+    if letters.lower() == "e" and found.string[found.start() - 1 : found.start()].isdigit():
+        return None
     if len(run) > 2 or run.startswith("0"):  # noqa: PLR2004 - a code, not a count
-        return f"{letters} {digits(run)}"
-    return f"{letters} {cardinal(int(run))}"
+        said = digits(run)
+    else:
+        said = cardinal(int(run))
+    letter_follows = found.string[found.end() : found.end() + 1].isalpha()
+    return f"{letters} {said}{' ' if letter_follows else ''}"
 
 
 def _number(found: re.Match[str]) -> str:
@@ -160,7 +166,9 @@ def _number(found: re.Match[str]) -> str:
     plain = written.lstrip("+-−±")
     if len(plain) > _LONGEST_PLAIN and plain.isdigit():
         return grouped_digits(plain)
-    return _signed(written)
+    letter_follows = found.string[found.end() : found.end() + 1].isalpha()
+    letter_before = found.string[: found.start()][-1:].isalpha()
+    return f"{' ' if letter_before else ''}{_signed(written)}{' ' if letter_follows else ''}"
 
 
 def _code(found: re.Match[str]) -> str:
@@ -170,22 +178,23 @@ def _code(found: re.Match[str]) -> str:
 _RULES: tuple[tuple[re.Pattern[str], Make], ...] = (
     (MAIL, _mail),
     (WEB, _address),
+    (re.compile(r"(?<![\w.,$€£])['’]?(\d{3}0|[2-9]0)['’]?s\b"), _decade),
     (money.MONEY, money.say_money),
     (money.TRAILING, money.say_trailing),
     (money.CENTS, money.say_cents),
+    (clock.ISO, clock.say_iso),
     (clock.CLOCK_RANGE, clock.say_clock_range),
     (clock.CLOCK, clock.say_clock),
     (clock.HOUR_RANGE, clock.say_hour_range),
     (clock.HOUR, clock.say_hour),
-    (clock.ISO, clock.say_iso),
     (clock.SLASHED, clock.say_slashed),
     (clock.MONTH_DAY, clock.say_month_day),
     (clock.DAY_MONTH, clock.say_day_month),
     (clock.MONTH_YEAR, clock.say_month_year),
     (re.compile(r"(?<![\w.+-])(?:\+\d{1,3}[ .-]?(?:\(0\))?(?:\(?\d{1,4}\)?[ .-]?){2,5}\d{2,4}|(?:1[ .-])?\(\d{3}\)\s?\d{3}[ .-]\d{4}|(?:1[-.])?\d{3}([-.])\d{3}\1\d{4}|\d{3}-\d{2}-\d{4}|\d{3}-\d{4}|1?\d{3} \d{3} \d{4})(?![\w-]|\.\d)"), _phone),
     (re.compile(r"(?<![\w.-])\d{4}(?:[ -]\d{4}){2,4}(?:[ -]\d{1,3})?(?![\w-])"), _card),
-    (re.compile(r"(?<![\w.])([vV]\.?\s?(?=\d+\.))?(\d+(?:\.\d+){2,7})(?![\w]|\.\d)"), _version),
-    (re.compile(r"(?<![\w.])([vV])(\d+(?:\.\d+)?)(?![\w]|\.\d)"), _version),
+    (re.compile(r"(?<![\w.])([vV]\.?\s?(?=\d+\.))?(\d+(?:\.\d+){2,7})(?::(\d{2,5}))?(?![\w]|\.\d)"), _version),
+    (re.compile(r"(?<![\w.])([vV])(\d+(?:\.\d+)?)()(?![\w]|\.\d)"), _version),
     (re.compile(rf"(?<![\w.])({_SIGN}{_N})(?:%?\s?(?:[-–—~]|to)\s?({_N}))?\s?([%‰]|percent\b)"), _percent),
     (re.compile(rf"(?<![\w.])(\d{{1,2}})['′](?:\s?(\d{{1,2}}(?:\.\d+)?)(?:[\"″]|''))?(?!\w)"), _height),
     (re.compile(rf"(?<![\w.,])({_SIGN}{_N})(?:\s?(?:[-–—~]|to)\s?({_N}))?\s?({units.UNIT})"), _measure),
@@ -196,9 +205,11 @@ _RULES: tuple[tuple[re.Pattern[str], Make], ...] = (
     (roman.NAMED, roman.say_counted),
     (re.compile(r"(?<![\w./])(?:(\d{1,3})\s)?(\d{1,3})[/⁄](\d{1,4})(?![\w/]|\.\d)"), _fraction),
     (re.compile(f"(?:(\\d{{1,6}})\\s?)?([{''.join(_VULGAR)}])"), _vulgar),
-    (re.compile(r"(?<![\w.,])['’]?(\d{4}|\d0)['’]?s\b"), _decade),
-    (re.compile(rf"(?<![\w.-])({_N})\s?[x×]\s?{_N}(?:\s?[x×]\s?{_N})?(?![\w])"), _by),
-    (re.compile(rf"({_N})\s?[*·∙]\s?({_N})"), _times),
+    (re.compile(rf"(?<![\w.-])({_N})\s?x\s?{_N}(?:\s?x\s?{_N})?(?![\w])"), _by),
+    (re.compile(r"(?<=[\d)])\s?[*×·∙]\s?(?=[\d(])"), " times "),
+    (re.compile(r"(?<=[\d)])\s?\^\s?(?=[\d(])"), " to the power of "),
+    (re.compile(rf"(?<=[\d)])\s?[-–−]\s?(?={_N}\s?=)|(?<=[\d)])\s[−]\s(?=\d)"), " minus "),
+    (re.compile(r"(?<![\d:.])(\d{1,3}):(\d{1,3})(?![\d:])"), _ratio),
     (re.compile(rf"(?<![\w.])({_N})\s?[x×](?![\w])"), _fold),
     (re.compile(rf"(?<![\w.,-])({_N})\s?[-–—~～]\s?({_N})(?![\w-]|[.,]\d)"), _range),
     *signs.BEFORE_NUMBERS,

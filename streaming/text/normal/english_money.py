@@ -31,7 +31,7 @@ SCALE = r"(?:\s?(?:hundred|thousand|million|billion|trillion)\b|\s?(?:[kKmMbBtT]
 _CODE = "|".join(_CODES)
 MONEY = re.compile(
     rf"(?<![\w.,])([-−+])?(?:\b(US|AU?|CA?|HK|NZ|S|NT))?([$€£¥￥₹₩₽₿]|(?:{_CODE})\s)\s?(-?{NUMBER})({SCALE})?"  # noqa: RUF001 - the true minus
-    rf"(?:\s?(?:[-–—]|to)\s?[$€£¥￥₹₩₽₿]?({NUMBER})({SCALE})?)?(?![\d])(?:/(\w{{1,12}}))?"  # noqa: RUF001 - dashes of ranges
+    rf"(?:\s?(?:[-–—]|to)\s?[$€£¥￥₹₩₽₿]?({NUMBER})({SCALE})?)?(?![\d])(?:-(?:dollar|euro|pound)s?\b)?(?:/(\w{{1,12}}))?"  # noqa: RUF001 - dashes of ranges
 )
 TRAILING = re.compile(
     rf"(?<![\w.,])([-−+])?({NUMBER})({SCALE})?\s?([$€£¥￥₹₩₽₿]|(?:{_CODE})\b)(?!\d)"

@@ -47,7 +47,7 @@ BEFORE_NUMBERS: tuple[tuple[re.Pattern[str], Make], ...] = (
     (re.compile(r"(?<![\w&])[#№]\s?(?=\d)"), lambda _: "number "),
     (re.compile(r"(?<![\w&#])#(?=[A-Za-z])"), lambda _: ""),
     (re.compile(r"§\s?(?=\d)"), lambda _: "section "),
-    (re.compile(r"(?<![\w~])[~～∼≈]\s?(?=[\d$€£.])"), lambda _: "about "),
+    (re.compile(r"(?<![\w~])(?<![\w)] )[~～∼≈]\s?(?=[\d$€£.])"), lambda _: "about "),
     (re.compile(rf"(?<![\w.])(?:{_SHORT_WORDS})(?!\w)"), _short),
 )  # fmt: skip
 AFTER_NUMBERS: tuple[tuple[re.Pattern[str], Make], ...] = (

@@ -24,7 +24,7 @@ CLOCK_RANGE = re.compile(rf"(?<![\w.:]){_CLOCK}\s?(?:[-–—~～]|to)\s?{_CLOCK
 CLOCK = re.compile(rf"(?<![\w.:,]){_CLOCK}(?![\w%])")
 HOUR_RANGE = re.compile(rf"(?<![\w.:])(\d{{1,2}}){_HALF}?\s?[-–—]\s?(\d{{1,2}}){_HALF}(?!\w)")
 HOUR = re.compile(rf"(?<![\w.:$€£,])(\d{{1,2}}){_HALF}(?!\w)")
-ISO = re.compile(r"(?<![\w./-])(\d{4})([-/.])(\d{1,2})\2(\d{1,2})(?:T(?=\d))?(?![\w/-]|\.\d)")
+ISO = re.compile(r"(?<![\w./-])(\d{4})([-/.])(\d{1,2})\2(\d{1,2})(?:(T)(?=\d)|(?![\w/-]|\.\d))")
 SLASHED = re.compile(r"(?<![\w./-])(\d{1,2})([/.-])(\d{1,2})\2(\d{4}|\d{2})(?![\w/-]|\.\d)")
 MONTH_DAY = re.compile(
     rf"\b({_MONTH})\s(\d{{1,2}})(?:st|nd|rd|th)?(?![\d:%.]\d|\d|\w)(?:(\s?[-–]\s?|\sto\s|\sand\s)(\d{{1,2}})(?:st|nd|rd|th)?(?![\d:%]|\w))?(?:(,?)\s(\d{{4}})(?!\d|[.,]\d))?"
@@ -84,7 +84,8 @@ def _clock(hour: str, minute: str, second: str | None, half: str | None) -> str 
 
 def say_iso(found: re.Match[str]) -> str | None:
     """``2026-03-18``: March eighteenth, twenty twenty six."""
-    return _date(found[1], int(found[3]), int(found[4]))
+    date = _date(found[1], int(found[3]), int(found[4]))
+    return f"{date}, " if date and found[5] else date
 
 
 def say_slashed(found: re.Match[str]) -> str | None:

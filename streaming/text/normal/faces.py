@@ -12,7 +12,6 @@ import re
 from streaming.text.normal.aligned import Aligned
 from streaming.text.speakable import EMOJI, EMOJI_BEFORE_MARK, INVISIBLE
 
-_PRIVATE = re.compile("[\ue000-\uf8ff\U000f0000-\U0010fffd\ufffd\ufffc]")
 
 _ARM = r"[╯╰╭╮ノヽヾゞ~～<>=つっシ┻━┳︵彡ﾉ┬─ⁿ۶و๑꒰꒱✧⁄ｸﾉ\\/¯_*oO°﾿凸ヘづ乁ㄏ♪♡♥☆★]"
 _INNER = r"(?=[^()（）\n]{0,24}[°□ω▽≧≦´`﹏益□皿Д·・｡•̀́ㅂ‿╥﹃￣ー∀ಠ◕◡ᴗ◉⊙╯╰﹁﹂ᵕᴥ͡ʖ͜눈ツ๑¯＾^>＜＞<_ξσεπ∇＿;;T✧✿♡ಥಡ﹡⌒◍♥◝◜⑅˘˙✪Ծ])"
@@ -22,7 +21,7 @@ _KAOMOJI = re.compile(
     rf"(?:(?!{_WORDS})[^()（）\n]){{1,16}}[)）](?:{_ARM}){{0,6}}"
 )
 _SIMPLE = re.compile(
-    r"(?<![\w^])(?:\^[_.oω▽‿-]{0,2}\^|-[_.]{1,3}-|=[_.]{1,2}=|>[_.﹏]{0,2}<|[oO0][_.]{1,2}[oO0]|"
+    r"(?<![\w^])(?:\^[_.oω▽‿-]{0,2}\^|-[_.]{1,3}-|=[_.]{1,2}=|>[_.﹏]{0,2}<|[oO][_.]{1,2}[oO]|0_{1,2}0|"
     r"T[_.]{1,3}T|;[_.]{1,2};|QAQ|QWQ|QwQ|TAT|TvT|OwO|owo|UwU|uwu|XDD*|xDD*|orz|Orz|OTZ|"
     r"@[_.]{1,2}@|\._\.|\$[_.]{1,2}\$|[uU]_[uU]|¬_¬|ಠ_ಠ)(?:[;~bzZ]|(?=[^\w^])|$|(?=[\u4e00-\u9fff]))"
 )
@@ -51,7 +50,6 @@ def strip_faces(aligned: Aligned) -> None:
     """Take everything away that is a face or a picture."""
     if not aligned.text.isascii():
         aligned.sub(INVISIBLE, "")
-        aligned.sub(_PRIVATE, "")
         aligned.sub(_KAOMOJI, "")
         aligned.sub(EMOJI_BEFORE_MARK, "")
         aligned.sub(EMOJI, " ")

@@ -17,6 +17,7 @@ from streaming.text.normal.aligned import Aligned
 
 _FIRST_HIDDEN = 0xE000
 _HIDDEN = re.compile("[\ue000-\uefff]")
+_PRIVATE = re.compile("[\ue000-\uf8ff\ufffc\ufffd\U000f0000-\U0010fffd]")
 _MOST_HIDDEN = 0x1000
 _LATIN = r"A-Za-z0-9_\u00c0-\u024f"
 _INITIAL = "zh|ch|sh|[bpmfdtnlgkhjqxrzcsyw]"
@@ -74,8 +75,8 @@ class Lexicon:
     def hide(self, aligned: Aligned) -> Kept:
         """Put a placeholder for every word of the lexicon, and for pinyin in the text."""
         kept = Kept()
-        aligned.sub(_HIDDEN, "")
-        if "][" in aligned.text or "[" in aligned.text:
+        aligned.sub(_PRIVATE, "")
+        if "[" in aligned.text:
             aligned.sub(_INLINE, lambda found: kept.hide(_inline(found)))
         if self._pattern is not None:
             aligned.sub(self._pattern, lambda found: kept.hide(self._entries[found.group()]))

@@ -28,7 +28,7 @@ _TAG = re.compile(
 _ENTITY = re.compile("&(amp|lt|gt|quot|apos|nbsp|#39);")
 _ENTITIES = {"amp": "&", "lt": "<", "gt": ">", "quot": '"', "apos": "'", "#39": "'", "nbsp": " "}
 
-_FENCE = re.compile(r"\A\s*(?:```+|~~~+)[ \t]*[\w+#.-]{0,20}[ \t]*(?=\n|\Z)|(?:```+|~~~+)")
+_FENCE = re.compile(r"\A\s*(?:```+|~~~+)[ \t]*[\w+#.-]{0,20}[ \t]*(?=\n|\Z)|```+")
 _HEADING = re.compile(r"(?:^|(?<=\n))[ \t]*#{1,6}[ \t]+|[ \t]+#{1,6}[ \t]*$", re.MULTILINE)
 _QUOTE = re.compile(r"(?:^|(?<=\n))[ \t]*(?:>[ \t]?)+", re.MULTILINE)
 _BULLET = re.compile(r"(?:^|(?<=\n))[ \t]*[*+•·▪◦‣●○■□◆◇★☆►▶✓✔✗✘-][ \t]+", re.MULTILINE)
@@ -56,11 +56,17 @@ def has_marks(text: str) -> bool:
 
 def strip_control(aligned: Aligned) -> None:
     """Take control tokens and tags away; entities become what they stand for."""
-    aligned.sub(CONTROL, " ")
+    aligned.sub(CONTROL, _gap)
     aligned.sub(_AUTOLINK, lambda found: found[1].removeprefix("mailto:"))
     aligned.sub(_BREAK_TAG, ", ")
     aligned.sub(_TAG, "")
     aligned.sub(_ENTITY, lambda found: _ENTITIES[found[1]])
+
+
+def _gap(found: re.Match[str]) -> str:
+    """A blank where the token stood between words that blanks part."""
+    around = found.string[: found.start()][-1:] + found.string[found.end() :][:1]
+    return " " if len(around) > 1 and around.isascii() and not around.isspace() else ""
 
 
 def strip_markdown(aligned: Aligned) -> None:

@@ -26,7 +26,8 @@ _WIDE_MARKS = (ord("："), ord("；"), ord("？"))
 for _code in _WIDE_MARKS:
     del _TWINS[_code]
 _POINT = re.compile(r"(?<=\d)．(?=\d)")
-_COMMA = re.compile(r"(?<=\d)，(?=\d{3}(?!\d))")
+_GROUPED = re.compile("(?<![０-９．])[０-９]{1,3}(?:，[０-９]{3})+(?![０-９])")
+"""Full-width throughout: 100，200 with narrow digits is a list."""
 
 _BLANKS = re.compile(r"[\s\x00-\x1f\x7f]+")
 _BEFORE_MARK = re.compile(
@@ -57,9 +58,9 @@ def even_widths(aligned: Aligned) -> None:
     """Full-width letters, digits and signs as their narrow twins, one for one."""
     if aligned.text.isascii():
         return
+    aligned.sub(_GROUPED, lambda found: found.group().replace("，", ","))
     aligned.translate(_TWINS)
     aligned.sub(_POINT, ".")
-    aligned.sub(_COMMA, ",")
 
 
 def tidy(aligned: Aligned) -> None:
