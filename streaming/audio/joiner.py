@@ -13,7 +13,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from streaming.audio.pcm import Float32, Int16, from_float, to_bytes
+from streaming.audio.pcm import SAMPLE_BYTES, Float32, Int16, from_float, to_bytes
 from streaming.audio.silence import Offset, Onset
 from streaming.config import PauseSettings
 from streaming.messages import SAMPLE_RATE, Ending
@@ -29,7 +29,12 @@ _NOTHING: Int16 = np.zeros(0, np.int16)
 
 
 class SegmentJoiner:
-    """One context's segments, one after the other: ``begin``, any number of ``push``, ``end``."""
+    """One context's segments: ``begin``, any number of ``push``, ``end``; ``finish`` after the last.
+
+    Whether a segment is the last is often not known when it ends, and the pause differs. So
+    ``end`` gives only what both pauses have in common; the rest comes with the next ``begin`` or
+    with ``finish``. The same segments make the same bytes, whenever the end was told.
+    """
 
     def __init__(self, pauses: PauseSettings) -> None:
         self._pauses = pauses
@@ -37,9 +42,11 @@ class SegmentJoiner:
             max(pauses.paragraph_ms, pauses.sentence_ms, pauses.clause_ms, pauses.end_ms, FADE_MS)
         )
         self._segment: _Segment | None = None
+        self._owed_samples = 0
+        self._owed_at_end_samples = 0
 
-    def begin(self, ending: Ending) -> None:
-        """A segment starts; how it ends decides the pause after it.
+    def begin(self, ending: Ending) -> bytes:
+        """A segment starts; how it ends decides the pause after it. The rest of the last pause.
 
         Raises:
             ValueError: while one is going on.
@@ -47,6 +54,7 @@ class SegmentJoiner:
         if self._segment is not None:
             raise ValueError("the segment before has not ended")
         self._segment = _Segment(ending, _samples(self._pauses.lead_ms))
+        return self._pay(self._owed_samples)
 
     def push(self, samples: Float32) -> bytes:
         """More of the segment, 24 kHz in -1..1, ``(samples,)``: the PCM that can leave now.
@@ -56,11 +64,11 @@ class SegmentJoiner:
         """
         segment = self._current()
         segment.take(from_float(samples))
-        surely = min(self._pause_samples(segment.ending), self._pause_samples("end"))
+        surely = self._sure_pause_samples(segment)
         return to_bytes(segment.release(_kept(surely), self._longest_samples))
 
-    def end(self, final: bool = False) -> bytes:
-        """The rest of the segment and the pause after it; ``final``: no other follows.
+    def end(self) -> bytes:
+        """The rest of the segment, and as much of a pause as follows in any case.
 
         A segment without an audible sample is heard as its pause alone, one without any sample
         not at all.
@@ -70,8 +78,29 @@ class SegmentJoiner:
         """
         segment = self._current()
         self._segment = None
-        pause = self._pause_samples("end" if final else segment.ending)
-        return to_bytes(segment.close(pause)) if segment.samples else b""
+        if not segment.samples:
+            return b""
+        rest = segment.close(self._sure_pause_samples(segment))
+        self._owed_samples = self._pause_samples(segment.ending) - segment.paused_samples
+        self._owed_at_end_samples = self._pause_samples("end") - segment.paused_samples
+        return to_bytes(rest)
+
+    def finish(self) -> bytes:
+        """No segment follows: the rest of the pause at the end.
+
+        Raises:
+            ValueError: while a segment is going on.
+        """
+        if self._segment is not None:
+            raise ValueError("the segment before has not ended")
+        return self._pay(self._owed_at_end_samples)
+
+    def _pay(self, samples: int) -> bytes:
+        self._owed_samples = self._owed_at_end_samples = 0
+        return bytes(max(0, samples) * SAMPLE_BYTES)
+
+    def _sure_pause_samples(self, segment: _Segment) -> int:
+        return min(self._pause_samples(segment.ending), self._pause_samples("end"))
 
     def _current(self) -> _Segment:
         if self._segment is None:
@@ -95,6 +124,8 @@ class _Segment:
     def __init__(self, ending: Ending, lead_samples: int) -> None:
         self.ending = ending
         self.samples = 0
+        self.paused_samples = 0
+        """How long it is silent after its last audible sample, once it is closed."""
         self._onset = Onset(lead_samples)
         self._offset: Offset | None = None
         self._held = _NOTHING
@@ -129,6 +160,7 @@ class _Segment:
         excess = max(0, self._silent_samples - _kept(pause_samples))
         end = min(max(len(self._held) - excess, FADE_SAMPLES), len(self._held))
         missing = max(0, pause_samples - self._silent_samples)
+        self.paused_samples = self._silent_samples - (len(self._held) - end) + missing
         return np.concatenate((_fade_out(self._held[:end]), np.zeros(missing, np.int16)))
 
     def _let_go(self, count: int) -> Int16:

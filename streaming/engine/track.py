@@ -48,10 +48,11 @@ class Track:
         """
         if not np.isfinite(made.samples).all():
             raise SynthesisFailed("the voice made samples that are no numbers")
-        events: list[ContextEvent] = [] if self._open else [self._begin(segment)]
+        events: list[ContextEvent] = [] if self._open else self._begin(segment)
         pcm = self._joiner.push(made.samples)
         if made.done:
-            pcm += self._joiner.end(final)
+            pcm += self._joiner.end()
+            pcm += self._joiner.finish() if final else b""
             self._open = False
         self._joined_samples += len(pcm) // _SAMPLE_BYTES
         events += self._time_words(segment, made)
@@ -59,15 +60,20 @@ class Track:
         return events
 
     def finish(self) -> list[ContextEvent]:
-        """What has waited for its chunk to be full; nothing comes after it."""
-        return list(self._cut(b"", final=True))
+        """The pause at the end, and what has waited for its chunk to be full."""
+        pcm = self._joiner.finish()
+        self._joined_samples += len(pcm) // _SAMPLE_BYTES
+        return list(self._cut(pcm, final=True))
 
-    def _begin(self, segment: Segment) -> SegmentStarted:
-        self._joiner.begin(segment.ending)
+    def _begin(self, segment: Segment) -> list[ContextEvent]:
+        pause = self._joiner.begin(segment.ending)
+        self._joined_samples += len(pause) // _SAMPLE_BYTES
+        before = self._cut(pause, final=False)
         self._open = True
         self._words_due = self._words
         self._segment_start = self._joined_samples
-        return SegmentStarted(ctx=self._ctx, segment=segment, position_samples=self._joined_samples)
+        at = self._joined_samples
+        return [*before, SegmentStarted(ctx=self._ctx, segment=segment, position_samples=at)]
 
     def _time_words(self, segment: Segment, made: Made) -> Iterator[Words]:
         """Words go out before their audio wherever the segment's length is known by then."""

@@ -313,7 +313,7 @@ async def test_text_the_voice_cannot_speak_is_told_after_what_it_could(
 
 async def test_a_language_the_voice_lacks_is_refused_at_open(live_server: LiveServer) -> None:
     async with talking(live_server.ws_url, FAST) as talk:
-        await talk.send("open", ctx="a", language="zh")
+        await talk.send("open", ctx="a", language="ja")
         error = await talk.until("error")
         await talk.speak("Still here.", ctx="a")
     assert error["code"] == "unsupported_language"

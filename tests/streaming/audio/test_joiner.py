@@ -37,13 +37,13 @@ def cut_up(signal, sizes):
 
 
 def join(clips, sizes=(10_000_000,), ending="sentence", final=True):
-    """All bytes of one context made of these clips, each cut into pieces."""
+    """All bytes made of these clips, each cut into pieces: up to the end, or to one clip more."""
     joiner, out = SegmentJoiner(PAUSES), b""
-    for index, clip in enumerate(clips):
-        joiner.begin(ending)
+    for clip in clips:
+        out += joiner.begin(ending)
         out += b"".join(joiner.push(piece) for piece in cut_up(clip, sizes))
-        out += joiner.end(final=final and index == len(clips) - 1)
-    return ints(out)
+        out += joiner.end()
+    return ints(out + (joiner.finish() if final else joiner.begin(ending)))
 
 
 def silent_ends(samples, above=33):
@@ -281,3 +281,18 @@ def test_calls_out_of_order_are_refused():
     joiner.begin("end")
     with pytest.raises(ValueError, match="has not ended"):
         joiner.begin("end")
+    with pytest.raises(ValueError, match="has not ended"):
+        joiner.finish()
+
+
+@pytest.mark.parametrize("ending", ["forced", "clause", "sentence", "paragraph"])
+def test_what_leaves_at_once_is_common_to_both_ways_of_going_on(ending):
+    alone, followed = (
+        join([tone(4_800)], ending=ending),
+        join([tone(4_800)], ending=ending, final=False),
+    )
+    common = min(len(alone), len(followed))
+
+    assert np.array_equal(alone[:common], followed[:common])
+    assert len(alone) == 4_800 + 24 * PAUSES.end_ms
+    assert len(followed) == 4_800 + 24 * getattr(PAUSES, f"{ending}_ms")

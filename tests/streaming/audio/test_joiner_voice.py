@@ -28,9 +28,9 @@ def clips():
 
 def join(clips, ending):
     joiner, out = SegmentJoiner(PauseSettings()), b""
-    for index, clip in enumerate(clips):
-        joiner.begin(ending)
-        out += joiner.push(clip) + joiner.end(final=index == len(clips) - 1)
+    for clip in clips:
+        out += joiner.begin(ending) + joiner.push(clip) + joiner.end()
+    out += joiner.finish()
     return np.frombuffer(out, "<i2") / 32767
 
 

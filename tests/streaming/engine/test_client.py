@@ -281,7 +281,7 @@ class TestTheEmbeddedVoice:
             assert isinstance(await heard.finished(), Finished)
             assert np.abs(heard.samples).max() > 2_000
             with pytest.raises(UnsupportedLanguage, match="heart"):
-                client.check(ContextRequest(language="zh-CN"))
+                client.check(ContextRequest(language="ja-JP"))
             chinese = say(client, "Hello there, my friend. 你好世界。")
             failed = await chinese.finished()
             assert isinstance(failed, Failed)

@@ -36,10 +36,20 @@ def test_a_segment_is_announced_where_its_audio_begins():
     one = track()
     one.add(segment(index=0), Made(TONE, done=True), final=False)
     before = one.position_samples
-    started, *_ = one.add(segment(index=1), Made(TONE, done=True), final=True)
-    assert isinstance(started, SegmentStarted)
-    assert started.position_samples == before
+    events = one.add(segment(index=1), Made(TONE, done=True), final=True)
+    (started,) = (event for event in events if isinstance(event, SegmentStarted))
+    pause = 24 * (PauseSettings().sentence_ms - PauseSettings().end_ms)
+    assert started.position_samples == before + pause
     assert started.segment.index == 1
+
+
+def test_the_audio_is_the_same_whenever_the_end_was_told():
+    early, late = track(), track()
+    told = audio(early.add(segment(), Made(TONE, done=True), final=True))
+    asked = audio([*late.add(segment(), Made(TONE, done=True), final=False), *late.finish()])
+    assert b"".join(chunk.pcm for chunk in told) == b"".join(chunk.pcm for chunk in asked)
+    assert told[-1].last
+    assert asked[-1].last
 
 
 def test_a_segment_in_many_steps_is_announced_once():
