@@ -150,6 +150,8 @@ class Connection:
                 wait_s = limiter.take(key)
                 if wait_s > 0:
                     await asyncio.sleep(wait_s)
+                if self._session is not None and not self._session.is_linked(self._wire):
+                    return LOST  # it has ended, or is served elsewhere: what still came is void
                 self._handle(message)
         finally:
             limiter.forget(key)
