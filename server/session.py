@@ -101,6 +101,7 @@ class Session:
 
     def attach(self, link: Link) -> None:
         """Speak over this connection from now on."""
+        self._stop_timer()
         self._outbox.attach(link)
         self._active_s = self._s.clock.now()
         self._watch_idle()
@@ -173,10 +174,13 @@ class Session:
 
     def _detach(self) -> Link | None:
         self._contexts.stop_sending()
+        self._stop_timer()
+        return self._outbox.detach()
+
+    def _stop_timer(self) -> None:
         if self._end_timer is not None:
             self._end_timer.cancel()
             self._end_timer = None
-        return self._outbox.detach()
 
     def _writable(self) -> None:
         self._contexts.pump()

@@ -14,7 +14,7 @@ from server.access import Identity
 from server.outbox import Adapter
 from server.services import Services, Terms
 from server.session import Session
-from streaming.errors import GoingAway, ResumeUnknown, TooManySessions
+from streaming.errors import GoingAway, ResumedElsewhere, ResumeUnknown, TooManySessions
 
 DRAIN_STEP_S = 0.05
 RETRY_AFTER_MS = 2000
@@ -74,6 +74,8 @@ class Sessions:
             )
         self.services.access.spend(identity, session.id)
         if not session.can_resume_after(last_seq):
+            if session.connected:
+                session.fail(ResumedElsewhere("the client came back and begins a new session"))
             session.close("resumed too late")
             raise ResumeUnknown(
                 f"the messages after {last_seq} are no longer kept; a new session was begun"

@@ -214,3 +214,49 @@ async def test_resuming_again_and_again_still_loses_nothing(tone_server: LiveSer
     assert _numbers(got) == list(range(1, len(_numbers(got)) + 1))
     joined = b"".join(item.payload for item in got if isinstance(item, Audio))
     assert joined == whole.pcm().tobytes()
+
+
+async def test_one_that_was_resumed_goes_on_past_the_window(start_server) -> None:
+    server = start_server(engine__runner="tone", limits__resume_window_s=1)
+    async with talking(server.ws_url, HELLO) as one:
+        await one.send("text", delta=TEXT)
+        await one.until_audio()
+        _drop(one)
+    await asyncio.sleep(0.3)
+    async with talking(server.ws_url, _resume(one)) as two:
+        await two.quiet(1.5)
+        await two.send("end")
+        await two.until("done")
+
+
+async def test_asked_for_too_much_the_connection_it_had_is_closed_too(
+    tone_server: LiveServer,
+) -> None:
+    async with talking(tone_server.ws_url, HELLO) as one:
+        await one.send("text", delta=TEXT)
+        await one.until_audio()
+        resume = _resume(one)
+        resume["resume"]["last_seq"] = 100_000
+        async with talking(tone_server.ws_url, resume) as two:
+            with pytest.raises(ConnectionClosed) as closed:
+                await one.until("done")
+            await two.speak("A new session.")
+    assert closed.value.rcvd is not None
+    assert closed.value.rcvd.code == 4010
+
+
+async def test_messages_behind_a_takeover_are_void(start_server) -> None:
+    server = start_server(engine__runner="tone", limits__messages_per_s=20)
+    async with talking(server.ws_url, HELLO, max_queue=None) as one:
+        messages = [b'{"type": "ping"}'] * 40 + [b'{"type": "open", "ctx": "late"}']
+        frames = [bytes([0x81, 0x80 | len(text)]) + bytes(4) + text for text in messages]
+        one.socket.transport.write(b"".join(frames))  # in one piece: all are read at once
+        await one.until("pong")
+        async with talking(server.ws_url, _resume(one)) as two:
+            await asyncio.sleep(1.5)
+            await two.send("open", ctx="late")
+            assert not two.events("ready")[0]["contexts"]
+            assert (await two.until("opened"))["ctx"] == "late"
+            await two.send("ping")
+            await two.until("pong")
+            assert not two.events("error")
