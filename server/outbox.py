@@ -162,7 +162,7 @@ class Outbox:
 
     def forget(self) -> None:
         """The session is over."""
-        self._ring.clear()
+        self._ring.close()
 
     def _write_text(self, data: bytes) -> None:
         if self._link is None:

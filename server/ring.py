@@ -63,8 +63,9 @@ class ResumeRing:
         """The messages after ``seq``, oldest first."""
         return (sent for sent in tuple(self._kept) if sent.seq > seq)
 
-    def clear(self) -> None:
-        """Forget all, and give the budget back."""
+    def close(self) -> None:
+        """Forget all, give the budget back, and keep nothing that still comes."""
+        self._limit_bytes = -1
         while self._kept:
             self._count(self._kept.popleft(), -1)
 

@@ -89,11 +89,11 @@ def test_past_the_shared_size_whoever_sends_gives_up_its_own_oldest() -> None:
     assert budget.used_bytes == 60
 
 
-def test_one_that_is_cleared_gives_its_share_back() -> None:
+def test_one_that_is_closed_gives_its_share_back_and_takes_none() -> None:
     budget = RingBudget(60)
     one, two = ring(budget=budget), ring(budget=budget)
     add(one, 3)
-    one.clear()
+    one.close()
     assert budget.used_bytes == 0
     add(two, 6)
     assert seqs(two) == [1, 2, 3, 4, 5, 6]

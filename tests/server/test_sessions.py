@@ -165,6 +165,41 @@ class TestFinding:
         assert session.closed
         assert len(sessions) == 0
 
+    async def test_that_one_does_not_leave_a_connection_behind(
+        self, registry: MakeSessions
+    ) -> None:
+        sessions = registry()
+        session, link = begin(sessions)
+        with pytest.raises(ResumeUnknown):
+            sessions.find(session.id, session.resume_token, 99, ANNA)
+        assert link.closed == (4010, "resumed_elsewhere")
+        assert len(sessions) == 0
+
+
+class TestGoingOn:
+    async def test_one_that_was_resumed_outlives_its_window(self, registry: MakeSessions) -> None:
+        sessions = registry(resume_window_s=30, idle_s=300)
+        session, _ = begin(sessions)
+        for _ in range(3):
+            session.lost()
+            clock_of(sessions).advance(29)
+            session.resume(FakeLink(), 0)
+        clock_of(sessions).advance(200)
+        assert session.connected
+        clock_of(sessions).advance(101)
+        assert session.closed
+
+    async def test_one_that_has_ended_keeps_nothing_that_comes_later(
+        self, registry: MakeSessions
+    ) -> None:
+        sessions = registry()
+        session, _ = begin(sessions)
+        session._outbox.event(Flushed(ctx="a", id="", pts_ms=0))
+        assert sessions.services.budget.used_bytes > 0
+        session.close("")
+        session._outbox.event(Flushed(ctx="a", id="", pts_ms=0))
+        assert sessions.services.budget.used_bytes == 0
+
 
 class TestTokens:
     @staticmethod
