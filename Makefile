@@ -15,6 +15,8 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 PROJECTS := pyproject.toml clients/python/pyproject.toml
 
 PYTHON ?=
+# Most tests wait for speech to be spoken, so more of them run than there are cores.
+WORKERS ?= 4
 ARGS ?=
 TORCH ?= torch>=2.11
 TORCH_INDEX ?= https://download.pytorch.org/whl/cpu
@@ -40,7 +42,7 @@ serve: $(VENV)/.base ## the server and its page at http://127.0.0.1:8000
 
 test: $(VENV)/.dev browser test-web ## every test
 	CHROMIUM="$${CHROMIUM:-$$(for name in $(CHROMIUMS); do command -v $$name && break; done)}" \
-	  $(BIN)/python -m pytest $(ARGS)
+	  $(BIN)/python -m pytest -n $(WORKERS) --dist worksteal $(ARGS)
 
 lint: $(VENV)/.dev ## ruff, mypy, import contracts, links in the documents
 	$(BIN)/ruff check .
