@@ -133,6 +133,11 @@ def _measure(found: re.Match[str]) -> str:
 
 def _scaled(found: re.Match[str]) -> str:
     low, high, scale = found[1], found[2], found[3]
+    if scale in "kK" and low.isdigit():
+        thousands = [count(str(int(each) * 1000)) for each in (low, high) if each and each.isdigit()]
+        return "到".join(thousands)
+    if scale in "wW" and not high:
+        return count(low) + _SCALES[scale]
     return (f"{_n(low)}到{_n(high)}" if high else _n(low)) + _SCALES[scale]
 
 
@@ -201,6 +206,7 @@ _RULES: tuple[tuple[re.Pattern[str], Make], ...] = (
     (re.compile(rf"(?<![\d.A-Za-z])({N})(?:(?:{_TO})({N}))?([wWkK])(?![A-Za-z0-9])"), _scaled),
     (re.compile(rf"(?<![\d.A-Za-z-])({N})(?:{_TO})([-−]?{N})(?![\d-]|\.\d|\s?[=＝])"), _range),
     *signs.BEFORE_NUMBERS,
+    (re.compile(r"(?<=[\u4e00-\u9fff])(?<![年月日号点第])[-−](?=\d)"), "负"),
     (re.compile(rf"(?<![\d.A-Za-z]){N}(?=元|块|美元|欧元|英镑|日元|港元|人民币)"), lambda found: "两" if found.group() == "2" else amount(found.group().replace("，", ","))),
     (re.compile(rf"(?<![\d.A-Za-z第月年零]){N}(?=\s?(?:多|余|来)?(?:{MEASURES}))(?!\s?[月日号点](?!半))"), _counted),
     *codes.AFTER,

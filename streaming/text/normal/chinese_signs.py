@@ -28,6 +28,12 @@ def _chat(found: re.Match[str]) -> str:
     return _CHAT[found.group()]
 
 
+def _about(found: re.Match[str]) -> str:
+    """A tilde before a number, unless the word for it is there."""
+    said = found.string[: found.start()].rstrip().endswith(("约", "概", "近"))
+    return "" if said else "约"
+
+
 def _again(found: re.Match[str]) -> str:
     return found[1] * _MANY
 
@@ -42,13 +48,14 @@ BEFORE_NUMBERS: tuple[tuple[re.Pattern[str], Make], ...] = (
     (re.compile(rf"(?<![A-Za-z0-9.+#])(?:{_NAME_WORDS})(?![A-Za-z0-9+#])"), lambda found: _NAMES[found.group()]),
     (re.compile(rf"(?<![A-Za-z0-9_.@/-])(?:{_CHAT_WORDS})(?![A-Za-z_/-])"), _chat),
     (re.compile(r"\A\s*(\d{1,3})(?:[.．、)）](?!\d)\s*)(?=\S)"), _list_number),
-    (re.compile(r"[(（](\d{1,2})[)）](?=\s?[\u4e00-\u9fff])"), lambda found: _list_number(found)),
+    (re.compile(r"[(（](\d{1,2})[)）](?=\s?(?!个)[\u4e00-\u9fff])"), lambda found: _list_number(found)),
     (re.compile(r"(?<![A-Za-z0-9])[#＃№](?=\d)"), lambda _: ""),
     (re.compile(r"(?<![\w.)])\+1(?![\d.])"), lambda _: "加一"),
     (re.compile(r"(?<=\d)\+(?=[\u4e00-\u9fff，。！？\s]|$)(?!\s?\d)"), lambda _: "多" ),
-    (re.compile(r"[~～∼](?=\s?\d)"), lambda _: "约"),
+    (re.compile(r"[~～∼](?=\s?\d)"), _about),
 )  # fmt: skip
 AFTER_NUMBERS: tuple[tuple[re.Pattern[str], Make], ...] = (
+    (re.compile(r"[~～∼]+\s*\Z"), ""),
     (re.compile(r"[~～∼]+(?=\s|$|[，。！？、,!?])|(?<=[\u4e00-\u9fff])[~～∼]+"), lambda _: "，"),
     (re.compile(rf"\s?(?<![<>=+\-→])(?:{_COMPARE})(?![<>=+→])\s?(?=[\w(（“\u4e00-\u9fff-])"), lambda found: _COMPARED[found.group().strip()]),
     (re.compile(rf"[{''.join(map(re.escape, _ALONE))}]"), lambda found: _ALONE[found.group()]),

@@ -12,8 +12,8 @@ from streaming.text.normal.chinese_numbers import cardinal, digits
 
 _HALF = r"(?:\s?([AaPp])\.?\s?[Mm]\.?(?![A-Za-z]))"
 _CLOCK = rf"(\d{{1,2}})[:：](\d{{2}})(?:[:：](\d{{2}}))?(?!\d|[:：]\d){_HALF}?"
-CLOCK_RANGE = re.compile(rf"(?<![\d.:：]){_CLOCK}\s?(?:[-–—~～至到])+\s?{_CLOCK}(?![A-Za-z%])")
-CLOCK = re.compile(rf"(?<![\d.:：,A-Za-z]){_CLOCK}(?![A-Za-z%])")
+CLOCK_RANGE = re.compile(rf"(?<![\d.])(?<!\d[:：]){_CLOCK}\s?(?:[-–—~～至到])+\s?{_CLOCK}(?![A-Za-z%])")
+CLOCK = re.compile(rf"(?<![\d.,A-Za-z])(?<!\d[:：]){_CLOCK}(?![A-Za-z%])")
 HOUR = re.compile(rf"(?<![\w.:])(\d{{1,2}}){_HALF}")
 YMD = re.compile(r"(?<![\dA-Za-z./-])((?:19|20|21)\d{2})([-/.])(\d{1,2})\2(\d{1,2})(?![\d/-]|\.\d)日?")
 YM = re.compile(r"(?<![\w./-])((?:19|20)\d{2})[/.-](0?[1-9]|1[0-2])(?=月)")

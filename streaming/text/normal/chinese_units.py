@@ -28,7 +28,7 @@ _POWERS = {"²": "平方", "2": "平方", "^2": "平方", "³": "立方", "3": "
 
 _ONE = "|".join(re.escape(unit) for unit in sorted(set(_UNITS) - _NOT_ALONE, key=len, reverse=True))
 _ALL = "|".join(re.escape(unit) for unit in sorted(_UNITS, key=len, reverse=True))
-_POWER = r"(?:\^?[23²³])?"
+_POWER = r"(?:[²³]|\^[23]|(?<=m)[23])?"
 UNIT = rf"(?:{_ONE}|(?:{_ALL})(?=[/·])){_POWER}(?:[·⋅](?:{_ALL}){_POWER})?(?:/(?:{_ALL}|{_HAN_UNIT}){_POWER}){{0,3}}(?![A-Za-z0-9²³])"
 """A unit and what it is divided by; no more than three of those."""
 

@@ -38,7 +38,7 @@ _ONE = "|".join(
     re.escape(unit) for unit in sorted(set(_UNITS) - _LONG_WORDS, key=len, reverse=True)
 )
 _BELOW = "|".join(re.escape(unit) for unit in sorted(_UNITS, key=len, reverse=True))
-_POWER = r"(?:\^?[23²³])?"
+_POWER = r"(?:[²³]|\^[23]|(?<=m)[23])?"
 UNIT = rf"(?:{_ONE}){_POWER}(?:(?:/|·|⋅|\*|\bper\b)(?:{_BELOW}){_POWER}){{0,3}}(?![\w²³°])"
 """A unit and what it is divided by; no more than three of those."""
 

@@ -118,7 +118,7 @@ def _speak_mixed(aligned: Aligned) -> None:
     parts: list[Aligned] = []
     done = 0
     for found in _LATIN_STRETCH.finditer(aligned.text):
-        if len(_LATIN_WORD.findall(found.group())) < LATIN_STRETCH_WORDS:
+        if sum(map(bool, map(_LATIN_WORD.search, found.group().split()))) < LATIN_STRETCH_WORDS:
             continue
         parts += [aligned.part(done, found.start()), aligned.part(found.start(), found.end())]
         done = found.end()

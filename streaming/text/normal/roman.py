@@ -17,7 +17,7 @@ _RANKED = (
     "Christian|Harald|Haakon|Olav|Margrethe|Napoleon|Ramses|Ramesses|Ptolemy|Cleopatra|Darius|Xerxes|"
     "Cyrus|Artaxerxes|Antiochus|Constantine|Theodosius|Justinian|Basil|Mehmed|Selim|Murad|Suleiman|"
     "Abdul|Abdullah|Hussein|Hassan|Mohammed|Muhammad|Pius|Leo|Benedict|Gregory|Clement|Innocent|Urban|"
-    "Paul|John|Sixtus|Julius|Boniface|Celestine|Adrian|Stephen|Robert|David|Malcolm|Kenneth|Thutmose|"
+    "Paul|John|Sixtus|Julius|Boniface|Celestine|Adrian|Stephen|Robert|David|Kenneth|Thutmose|"
     "Amenhotep|Seti|Sargon|Nebuchadnezzar|Pedro|Manuel|Afonso|Umberto|Vittorio|Emmanuel|Rainier|Rama|"
     "Pope|King|Queen|Emperor|Tsar"
 )
