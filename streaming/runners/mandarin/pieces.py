@@ -8,12 +8,12 @@ are joined. Does not know: the model, characters.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
 from streaming.messages import SAMPLE_RATE
 from streaming.runners.base import Samples
-from streaming.runners.mandarin.script import Word
 
 FIRST_BEATS = 20
 """Of the first clause of a context: planning takes 1 ms a phoneme, while nobody hears anything."""
@@ -32,6 +32,17 @@ SHORTEST_FRAMES = 24
 """What would be left for a last stretch shorter than this is made with the one before."""
 
 FADE_SAMPLES = SAMPLE_RATE * 5 // 1000
+
+
+@dataclass(frozen=True)
+class Word:
+    """What is spoken in one go, in the model's letters."""
+
+    phonemes: str
+    beats: int
+    """Syllables, roughly: how long it takes."""
+    mark: str = ""
+    """The model's mark for the pause behind it."""
 
 
 def cut(words: Sequence[Word], *, first: bool) -> tuple[str, ...]:

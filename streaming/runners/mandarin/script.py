@@ -10,13 +10,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from hibari.g2p import G2P
 
 from streaming.runners.english import prepare
 from streaming.runners.mandarin import reading, sandhi
 from streaming.runners.mandarin.ipa import to_ipa
+from streaming.runners.mandarin.pieces import Word
 from streaming.runners.mandarin.syllable import HanWord
 
 _HAN = "\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff〇々"
@@ -73,17 +74,6 @@ _TOKEN = re.compile(rf"(?P<han>[{_HAN}]+)|(?P<latin>[^\W_{_HAN}]+(?:['’.&\- ]*
 _LATIN = re.compile("[A-Za-z]")
 _LETTER_A = "ˈA"
 _VOWELS = re.compile("[aeiouæɑɔəɛɜɪʊʌᵊᵻAIOQWY]")
-
-
-@dataclass(frozen=True)
-class Word:
-    """What is spoken in one go, in the model's letters."""
-
-    phonemes: str
-    beats: int
-    """Syllables, roughly: how long it takes."""
-    mark: str = ""
-    """The model's mark for the pause behind it."""
 
 
 class Script:
