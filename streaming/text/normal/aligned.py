@@ -68,22 +68,26 @@ class Aligned:
         return tuple(self._runs())
 
     def _runs(self) -> Iterator[Span]:
-        begin = 0
-        for index in range(1, len(self.text) + 1):
-            if index < len(self.text) and self._goes_on(begin, index):
+        run: Span | None = None
+        for span in self._stretches():
+            if run is not None and _agrees(run) and _agrees(span) and run.source_end == span.source_begin:
+                run = Span(run.begin, span.end, run.source_begin, span.source_end)
                 continue
-            yield Span(begin, index, self._starts[begin], self._ends[index - 1])
-            begin = index
+            if run is not None:
+                yield run
+            run = span
+        if run is not None:
+            yield run
 
-    def _goes_on(self, begin: int, index: int) -> bool:
-        """Whether the run from ``begin`` takes in ``index``: all of one range, or one by one."""
+    def _stretches(self) -> Iterator[Span]:
+        """Characters next to each other that stand for one range."""
+        begin = 0
         starts, ends = self._starts, self._ends
-        here, before = (starts[index], ends[index]), (starts[index - 1], ends[index - 1])
-        same = here == before
-        follows = here == (before[1], before[1] + 1) and before[1] - before[0] == 1
-        if index - begin == 1:
-            return same or follows
-        return same if starts[index - 1] == starts[index - 2] else follows
+        for index in range(1, len(self.text) + 1):
+            here = (starts[begin], ends[begin])
+            if index == len(self.text) or (starts[index], ends[index]) != here:
+                yield Span(begin, index, *here)
+                begin = index
 
     def part(self, begin: int, end: int) -> Aligned:
         """A stretch of it, to be worked on alone."""
@@ -96,3 +100,8 @@ class Aligned:
         self.text = "".join(part.text for part in parts)
         self._starts = [start for part in parts for start in part._starts]
         self._ends = [end for part in parts for end in part._ends]
+
+
+def _agrees(span: Span) -> bool:
+    """Whether text and source are of one length: character by character, or one for one."""
+    return span.end - span.begin == span.source_end - span.source_begin
