@@ -42,9 +42,7 @@ def read_cases(path: Path = CASES) -> Iterator[Case]:
 
 def speak(case: Case) -> str:
     """What the text becomes here."""
-    text = TextPipeline(
-        Segmenter(language=case.language), Normaliser((), language=case.language)
-    )
+    text = TextPipeline(Segmenter(language=case.language), Normaliser((), language=case.language))
     segments = text.append(case.text, 0.0) + text.end(0.0)
     return " / ".join(segment.text for segment in segments)
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-_NAMES = "think|thinking|thought|thoughts|reasoning|reflection|scratchpad|analysis|seed:think|antml:thinking"
+_NAMES = "think|thinking|thought|thoughts|reasoning|reflection|scratchpad|analysis|seed:think"
 _ATTRIBUTES = r"(?:\s[^<>\[\]]{0,64})?"
 _OPEN = re.compile(
     rf"<(?:{_NAMES}){_ATTRIBUTES}>|<\|(?:{_NAMES}|begin_of_thought)\|>|\[(?:{_NAMES})\]|◁think▷",
@@ -19,11 +19,12 @@ _CLOSE = re.compile(
     rf"</\s?(?:{_NAMES})\s?>|<\|(?:/(?:{_NAMES})|end_of_thought|end_(?:{_NAMES}))\|>|\[/(?:{_NAMES})\]|◁/think▷",
     re.IGNORECASE,
 )
-_TAGS = tuple(
-    tag
-    for name in _NAMES.split("|")
-    for tag in (f"<{name}>", f"</{name}>", f"</ {name} >", f"</{name} >", f"</ {name}>", f"<|{name}|>", f"<|/{name}|>", f"<|end_{name}|>", f"[{name}]", f"[/{name}]")
-) + ("<|begin_of_thought|>", "<|end_of_thought|>", "◁think▷", "◁/think▷")  # fmt: skip
+_TAG_FORMS = ["<{}>", "</{}>", "<|{}|>", "<|/{}|>", "<|end_{}|>", "[{}]", "[/{}]"]
+_SPACED_FORMS = ("</ {} >", "</{} >", "</ {}>")
+_TAGS = (
+    *(form.format(name) for name in _NAMES.split("|") for form in (*_TAG_FORMS, *_SPACED_FORMS)),
+    *("<|begin_of_thought|>", "<|end_of_thought|>", "◁think▷", "◁/think▷"),
+)
 _PREFIXES = frozenset(tag[:size] for tag in _TAGS for size in range(1, len(tag)))
 _BEGUN_TAG = re.compile(rf"<(?:{_NAMES})\s[^<>\[\]]{{0,64}}\Z", re.IGNORECASE)
 LONGEST_TAG = 96

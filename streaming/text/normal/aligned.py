@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 from streaming.messages import Span
 
-Make = Callable[[re.Match[str]], str | None]
+Make = Callable[[re.Match[str]], str | None] | str
 """What a match is replaced by; None leaves it as it is."""
 
 
@@ -22,7 +22,7 @@ class Aligned:
         self._starts = list(range(len(source)))
         self._ends = list(range(1, len(source) + 1))
 
-    def sub(self, pattern: re.Pattern[str], make: Make | str) -> None:
+    def sub(self, pattern: re.Pattern[str], make: Make) -> None:
         """Replace each match; matches do not overlap and what was put in is not looked at."""
         found = list(pattern.finditer(self.text))
         made = [(m.start(), m.end(), make if isinstance(make, str) else make(m)) for m in found]
@@ -70,7 +70,12 @@ class Aligned:
     def _runs(self) -> Iterator[Span]:
         run: Span | None = None
         for span in self._stretches():
-            if run is not None and _agrees(run) and _agrees(span) and run.source_end == span.source_begin:
+            if (
+                run is not None
+                and _agrees(run)
+                and _agrees(span)
+                and run.source_end == span.source_begin
+            ):
                 run = Span(run.begin, span.end, run.source_begin, span.source_end)
                 continue
             if run is not None:
@@ -98,8 +103,8 @@ class Aligned:
     def join(self, parts: list[Aligned]) -> None:
         """Become what these parts are together."""
         self.text = "".join(part.text for part in parts)
-        self._starts = [start for part in parts for start in part._starts]
-        self._ends = [end for part in parts for end in part._ends]
+        self._starts = [start for part in parts for start in part._starts]  # noqa: SLF001 - of its own kind
+        self._ends = [end for part in parts for end in part._ends]  # noqa: SLF001 - the same
 
 
 def _agrees(span: Span) -> bool:

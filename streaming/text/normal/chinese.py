@@ -1,4 +1,3 @@
-# ruff: noqa: RUF001 - full-width marks and dashes of the texts are meant
 """Chinese text as it is said.
 
 Knows: the order in which constructs are looked for, each before those it contains. Does not know:
@@ -69,7 +68,7 @@ def _spell(address: str) -> str:
 
 def _version(found: re.Match[str]) -> str:
     parts = found[2].split(".")
-    if len(parts) == 4 and all(int(part) <= 255 for part in parts):  # noqa: PLR2004 - an IPv4 address
+    if len(parts) == 4 and all(int(part) <= 255 for part in parts):
         return "点".join(digits(part) for part in parts)
     prefix = "V" if found[1] else ""
     return prefix + "点".join(
@@ -98,8 +97,7 @@ def _trailing_money(found: re.Match[str]) -> str:
 
 def _yuan(found: re.Match[str]) -> str:
     low, high = found[1], found[2]
-    said = f"{amount(low)}到{amount(high)}" if high else ("两" if low == "2" else amount(low))
-    return said
+    return f"{amount(low)}到{amount(high)}" if high else ("两" if low == "2" else amount(low))
 
 
 def _percent(found: re.Match[str]) -> str:
@@ -134,7 +132,9 @@ def _measure(found: re.Match[str]) -> str:
 def _scaled(found: re.Match[str]) -> str:
     low, high, scale = found[1], found[2], found[3]
     if scale in "kK" and low.isdigit():
-        thousands = [count(str(int(each) * 1000)) for each in (low, high) if each and each.isdigit()]
+        thousands = [
+            count(str(int(each) * 1000)) for each in (low, high) if each and each.isdigit()
+        ]
         return "到".join(thousands)
     if scale in "wW" and not high:
         return count(low) + _SCALES[scale]
@@ -173,7 +173,7 @@ def _number(found: re.Match[str]) -> str:
     written = found.group().replace("，", ",")
     plain = written.lstrip("+-−±")
     if plain.isdigit() and len(plain) >= _LONG and plain[-4:] != "0000":
-        return by_fours(plain) if len(plain) > 11 else digits(plain)  # noqa: PLR2004 - as long as a telephone number
+        return by_fours(plain) if len(plain) > 11 else digits(plain)
     return _n(written)
 
 

@@ -1,4 +1,3 @@
-# ruff: noqa: RUF001 - full-width marks are meant
 """Runs of digits that count nothing: telephone numbers, cards, orders, rooms, trains, slang.
 
 Knows: what comes before such a run, and how it is read out. Does not know: other numbers.
@@ -102,7 +101,7 @@ _LETTERS = re.compile(r"([A-Za-z])(\d+)(?![\d.])")
 
 def _mixed(found: re.Match[str]) -> str:
     run = found[2]
-    return found[1] + (digits(run) if run.startswith("0") or len(run) > 2 else cardinal(int(run)))  # noqa: PLR2004 - a code, not a count
+    return found[1] + (digits(run) if run.startswith("0") or len(run) > 2 else cardinal(int(run)))
 
 
 AFTER: tuple[tuple[re.Pattern[str], Make], ...] = (

@@ -1,4 +1,3 @@
-# ruff: noqa: RUF001 - full-width marks are said as pauses
 """Numbers in Chinese words.
 
 Knows: how numbers are said. Does not know: where they stand.
@@ -31,7 +30,7 @@ def cardinal(value: int) -> str:
         if not group:
             below = bool(said)
             continue
-        gap = said and (below or group < 1000)  # noqa: PLR2004 - a thousands place that is empty
+        gap = said and (below or group < 1000)
         said += ("零" if gap else "") + _group(group) + _SCALES[index]
         below = False
     said = said.replace("万亿亿", "万亿")

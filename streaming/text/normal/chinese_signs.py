@@ -1,4 +1,3 @@
-# ruff: noqa: RUF001 - the signs themselves are meant
 """Signs and the words of live chat in Chinese.
 
 Knows: signs that are said and those that are silent. Does not know: numbers.
@@ -9,6 +8,7 @@ from __future__ import annotations
 import re
 
 from streaming.text.normal.aligned import Make
+from streaming.text.normal.chinese_numbers import cardinal
 
 _COMPARED = {
     "<": "小于", ">": "大于", "=": "等于", "＝": "等于", "≠": "不等于", "≤": "小于等于", "≥": "大于等于", "<=": "小于等于", ">=": "大于等于",
@@ -39,8 +39,6 @@ def _again(found: re.Match[str]) -> str:
 
 
 def _list_number(found: re.Match[str]) -> str:
-    from streaming.text.normal.chinese_numbers import cardinal
-
     return f"{cardinal(int(found[1]))}，"
 
 
@@ -48,7 +46,7 @@ BEFORE_NUMBERS: tuple[tuple[re.Pattern[str], Make], ...] = (
     (re.compile(rf"(?<![A-Za-z0-9.+#])(?:{_NAME_WORDS})(?![A-Za-z0-9+#])"), lambda found: _NAMES[found.group()]),
     (re.compile(rf"(?<![A-Za-z0-9_.@/-])(?:{_CHAT_WORDS})(?![A-Za-z_/-])"), _chat),
     (re.compile(r"\A\s*(\d{1,3})(?:[.．、)）](?!\d)\s*)(?=\S)"), _list_number),
-    (re.compile(r"[(（](\d{1,2})[)）](?=\s?(?!个)[\u4e00-\u9fff])"), lambda found: _list_number(found)),
+    (re.compile(r"[(（](\d{1,2})[)）](?=\s?(?!个)[\u4e00-\u9fff])"), _list_number),
     (re.compile(r"(?<![A-Za-z0-9])[#＃№](?=\d)"), lambda _: ""),
     (re.compile(r"(?<![\w.)])\+1(?![\d.])"), lambda _: "加一"),
     (re.compile(r"(?<=\d)\+(?=[\u4e00-\u9fff，。！？\s]|$)(?!\s?\d)"), lambda _: "多" ),

@@ -1,4 +1,3 @@
-# ruff: noqa: RUF001 - full-width marks are meant
 """Times of day and dates in Chinese.
 
 Knows: how they are written and said. Does not know: sentences.
@@ -12,10 +11,14 @@ from streaming.text.normal.chinese_numbers import cardinal, digits
 
 _HALF = r"(?:\s?([AaPp])\.?\s?[Mm]\.?(?![A-Za-z]))"
 _CLOCK = rf"(\d{{1,2}})[:：](\d{{2}})(?:[:：](\d{{2}}))?(?!\d|[:：]\d){_HALF}?"
-CLOCK_RANGE = re.compile(rf"(?<![\d.])(?<!\d[:：]){_CLOCK}\s?(?:[-–—~～至到])+\s?{_CLOCK}(?![A-Za-z%])")
+CLOCK_RANGE = re.compile(
+    rf"(?<![\d.])(?<!\d[:：]){_CLOCK}\s?(?:[-–—~～至到])+\s?{_CLOCK}(?![A-Za-z%])"
+)
 CLOCK = re.compile(rf"(?<![\d.,A-Za-z])(?<!\d[:：]){_CLOCK}(?![A-Za-z%])")
 HOUR = re.compile(rf"(?<![\w.:])(\d{{1,2}}){_HALF}")
-YMD = re.compile(r"(?<![\dA-Za-z./-])((?:19|20|21)\d{2})([-/.])(\d{1,2})\2(\d{1,2})(?![\d/-]|\.\d)日?")
+YMD = re.compile(
+    r"(?<![\dA-Za-z./-])((?:19|20|21)\d{2})([-/.])(\d{1,2})\2(\d{1,2})(?![\d/-]|\.\d)日?"
+)
 YM = re.compile(r"(?<![\w./-])((?:19|20)\d{2})[/.-](0?[1-9]|1[0-2])(?=月)")
 MD = re.compile(
     r"((?:[在于到从自至]|截止|截至|截至到|日期|生日|(?:周|星期)[一二三四五六日天]|今天|明天|昨天|[,，(（])\s?(?:是|为|：)?\s?)(0?[1-9]|1[0-2])/(0?[1-9]|[12]\d|3[01])(?![\d/%.]|的|\s?[a-zA-Z英])(?=[日号(（,，。\s(]|$|[\u4e00-\u9fff])"
@@ -53,7 +56,7 @@ def say_hour(found: re.Match[str]) -> str | None:
 def _clock(hour: str, minute: str, second: str | None, half: str | None) -> str | None:
     if int(hour) > _LAST_HOUR or int(minute) > _LAST_MINUTE or int(second or 0) > _LAST_MINUTE:
         return None
-    said = ("两" if int(hour) == 2 else cardinal(int(hour))) + "点"  # noqa: PLR2004 - two o'clock
+    said = ("两" if int(hour) == 2 else cardinal(int(hour))) + "点"
     if int(minute) or second:
         said += (
             ("零" if int(minute) < _TEN else "")

@@ -1,4 +1,3 @@
-# ruff: noqa: RUF001 - dashes, signs and curly apostrophes of the texts are meant
 """English text as it is said.
 
 Knows: the order in which constructs are looked for, each before those it contains. Does not know:
@@ -63,7 +62,7 @@ def _card(found: re.Match[str]) -> str:
 
 def _version(found: re.Match[str]) -> str:
     parts = found[2].split(".")
-    address = len(parts) == 4 and all(int(part) <= 255 for part in parts)  # noqa: PLR2004 - an IPv4 address
+    address = len(parts) == 4 and all(int(part) <= 255 for part in parts)
     say = digits if address else number
     prefix = "version " if found[1] else ""
     port = f" port {digits(found[3])}" if found[3] else ""
@@ -97,12 +96,12 @@ def _fraction(found: re.Match[str]) -> str | None:
     whole, top, bottom = found[1], int(found[2]), int(found[3])
     if (top, bottom) in {(24, 7), (9, 11)}:
         return f"{cardinal(top)} {cardinal(bottom)}"
-    if not 0 < bottom <= 100 or not top:  # noqa: PLR2004 - no fraction that anyone says
+    if not 0 < bottom <= 100 or not top:
         return f"{cardinal(top)} slash {cardinal(bottom)}"
     if top >= bottom or bottom > _SIMPLE_FRACTION:
         return f"{f'{cardinal(int(whole))} and ' if whole else ''}{cardinal(top)} over {cardinal(bottom)}"
     part = _HALVES.get(bottom) or ordinal(bottom)
-    part = part if top == 1 else ("halves" if bottom == 2 else f"{part}s")  # noqa: PLR2004 - a half
+    part = part if top == 1 else ("halves" if bottom == 2 else f"{part}s")
     if whole:
         return f"{cardinal(int(whole))} and {'a' if top == 1 else cardinal(top)} {part}"
     return f"{cardinal(top)} {part}"
@@ -117,17 +116,17 @@ def _vulgar(found: re.Match[str]) -> str:
 
 def _decade(found: re.Match[str]) -> str:
     written = found[1]
-    return plural(year(int(written)) if len(written) == 4 else cardinal(int(written)))  # noqa: PLR2004 - a year
+    return plural(year(int(written)) if len(written) == 4 else cardinal(int(written)))
 
 
 def _is_year(written: str) -> bool:
-    return len(written) == 4 and _FIRST_YEAR <= int(written) <= _LAST_YEAR  # noqa: PLR2004 - digits of a year
+    return len(written) == 4 and _FIRST_YEAR <= int(written) <= _LAST_YEAR
 
 
 def _range(found: re.Match[str]) -> str:
     low, high = found[1], found[2]
-    if _is_year(low) and (_is_year(high) or len(high) == 2):  # noqa: PLR2004 - 1990-95
-        until = year(int(high)) if len(high) == 4 else cardinal(int(high))  # noqa: PLR2004 - the same
+    if _is_year(low) and (_is_year(high) or len(high) == 2):
+        until = year(int(high)) if len(high) == 4 else cardinal(int(high))
         return f"{year(int(low))} to {until}"
     return f"{number(low)} to {number(high)}"
 
@@ -153,10 +152,7 @@ def _mixed(found: re.Match[str]) -> str | None:
     letters, run = found[1], found[2]
     if letters.lower() == "e" and found.string[found.start() - 1 : found.start()].isdigit():
         return None
-    if len(run) > 2 or run.startswith("0"):  # noqa: PLR2004 - a code, not a count
-        said = digits(run)
-    else:
-        said = cardinal(int(run))
+    said = digits(run) if len(run) > 2 or run.startswith("0") else cardinal(int(run))
     letter_follows = found.string[found.end() : found.end() + 1].isalpha()
     return f"{letters} {said}{' ' if letter_follows else ''}"
 
@@ -196,7 +192,7 @@ _RULES: tuple[tuple[re.Pattern[str], Make], ...] = (
     (re.compile(r"(?<![\w.])([vV]\.?\s?(?=\d+\.))?(\d+(?:\.\d+){2,7})(?::(\d{2,5}))?(?![\w]|\.\d)"), _version),
     (re.compile(r"(?<![\w.])([vV])(\d+(?:\.\d+)?)()(?![\w]|\.\d)"), _version),
     (re.compile(rf"(?<![\w.])({_SIGN}{_N})(?:%?\s?(?:[-–—~]|to)\s?({_N}))?\s?([%‰]|percent\b)"), _percent),
-    (re.compile(rf"(?<![\w.])(\d{{1,2}})['′](?:\s?(\d{{1,2}}(?:\.\d+)?)(?:[\"″]|''))?(?!\w)"), _height),
+    (re.compile(r"(?<![\w.])(\d{1,2})['′](?:\s?(\d{1,2}(?:\.\d+)?)(?:[\"″]|''))?(?!\w)"), _height),
     (re.compile(r"(?<![\w./])(?:(\d{1,3})\s)?(\d{1,3})[/⁄](\d{1,4})(?![\w/]|\.\d)"), _fraction),
     (re.compile(f"(?:(\\d{{1,6}})\\s?)?([{''.join(_VULGAR)}])"), _vulgar),
     (re.compile(rf"(?<![\w.,])({_SIGN}{_N})(?:\s?(?:[-–—~]|to)\s?({_N}))?\s?({units.UNIT})"), _measure),
@@ -215,7 +211,7 @@ _RULES: tuple[tuple[re.Pattern[str], Make], ...] = (
     *signs.BEFORE_NUMBERS,
     (re.compile(r"((?:\b[Pp]in|PIN|\b[Cc]ode|\b[Rr]oom|\b[Ff]light|\b[Oo]rder|\b[Aa]ccount|\b[Cc]ard|\bID|\bending in|\b[Pp]assword|\b[Zz]ip|ZIP)(?:\s(?:code|number|is|no\.?))*[\s:#]*)(\d{3,12})(?![\w]|[.,:]\d)"), _code),
     (re.compile(rf"(?<![\w.,:$-])\d{{4}}(?![\w%]|[.,:]\d)(?!\s(?!(?:{_MONTHS}|is|was|has)\b)[a-z]+s\b)"), _year),
-    (re.compile(rf"(?<=[Ii]n )\d{{4}}(?![\w%]|[.,:]\d)"), _year),
+    (re.compile(r"(?<=[Ii]n )\d{4}(?![\w%]|[.,:]\d)"), _year),
     (re.compile(r"\b([A-Za-z]+)-?(?<!\d-)(\d{1,9})(?![\d]|[.,]\d)"), _mixed),
     (re.compile(rf"{_SIGN}(?:{_N}|(?<!\w)\.\d+)"), _number),
     *signs.AFTER_NUMBERS,

@@ -30,12 +30,12 @@ _SCALES = {"k": "thousand", "m": "million", "mn": "million", "mm": "million", "b
 SCALE = r"(?:\s?(?:hundred|thousand|million|billion|trillion)\b|\s?(?:[kKmMbBtT]|bn|mn|tn|Bn|Mn)\b)"
 _CODE = "|".join(_CODES)
 MONEY = re.compile(
-    rf"(?<![\w.,])([-−+])?(?:\b(US|AU?|CA?|HK|NZ|S|NT))?([$€£¥￥₹₩₽₿]|(?:{_CODE})\s)\s?(-?{NUMBER})({SCALE})?"  # noqa: RUF001 - the true minus
-    rf"(?:\s?(?:[-–—]|to)\s?[$€£¥￥₹₩₽₿]?({NUMBER})({SCALE})?)?(?![\d])(?:-(?:dollar|euro|pound)s?\b)?(?:/(\w{{1,12}}))?"  # noqa: RUF001 - dashes of ranges
+    rf"(?<![\w.,])([-−+])?(?:\b(US|AU?|CA?|HK|NZ|S|NT))?([$€£¥￥₹₩₽₿]|(?:{_CODE})\s)\s?(-?{NUMBER})({SCALE})?"
+    rf"(?:\s?(?:[-–—]|to)\s?[$€£¥￥₹₩₽₿]?({NUMBER})({SCALE})?)?(?![\d])(?:-(?:dollar|euro|pound)s?\b)?(?:/(\w{{1,12}}))?"
 )
 TRAILING = re.compile(
     rf"(?<![\w.,])([-−+])?({NUMBER})({SCALE})?\s?([$€£¥￥₹₩₽₿]|(?:{_CODE})\b)(?!\d)"
-)  # noqa: RUF001 - the true minus
+)
 CENTS = re.compile(rf"(?<![\w.,])({NUMBER})\s?¢")
 _PER = {"mo": "month", "yr": "year", "hr": "hour", "wk": "week", "min": "minute", "h": "hour", "kg": "kilogram", "lb": "pound", "oz": "ounce", "L": "liter", "GB": "gigabyte", "kWh": "kilowatt hour", "sqft": "square foot", "m": "month", "d": "day", "y": "year"}  # fmt: skip
 _CENT_DIGITS = 2
@@ -46,7 +46,7 @@ def say_money(found: re.Match[str]) -> str | None:
     sign, nation, symbol, low, scale, high, high_scale, per = found.groups()
     symbol = symbol.strip()
     nation = _NATIONS.get(nation or "", "")
-    minus = {"-": "minus ", "−": "minus ", "+": "plus "}.get(sign or "", "")  # noqa: RUF001 - the true minus
+    minus = {"-": "minus ", "−": "minus ", "+": "plus "}.get(sign or "", "")
     if high:
         before = _scaled(low, scale) if scale != high_scale or scale is None else number(low)
         said = f"{before} to {_amount(high, high_scale, symbol, nation)}"
@@ -86,6 +86,6 @@ def _amount(value: str, scale: str | None, symbol: str, nation: str) -> str:
     if len(rest) != _CENT_DIGITS:
         return f"{number(value)} {nation}{many}"
     small = f"{cardinal(int(rest))} {cent if rest == '01' else cents}"
-    if not whole.strip("+-−0,"):  # noqa: RUF001 - the true minus
-        return ("minus " if whole[:1] in {"-", "−"} else "") + small  # noqa: RUF001 - the same
+    if not whole.strip("+-−0,"):
+        return ("minus " if whole[:1] in {"-", "−"} else "") + small
     return f"{number(whole)} {nation}{one if is_one(whole) else many} and {small}"

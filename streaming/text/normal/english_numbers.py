@@ -5,11 +5,29 @@ Knows: how numbers are said. Does not know: where they stand.
 
 from __future__ import annotations
 
-_SMALL = (
-    "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen "
-    "fifteen sixteen seventeen eighteen nineteen"
-).split()
-_TENS = ("", "", *"twenty thirty forty fifty sixty seventy eighty ninety".split())
+_SMALL = [
+    "zero",
+    "one",
+    "two",
+    "three",
+    "four",
+    "five",
+    "six",
+    "seven",
+    "eight",
+    "nine",
+    "ten",
+    "eleven",
+    "twelve",
+    "thirteen",
+    "fourteen",
+    "fifteen",
+    "sixteen",
+    "seventeen",
+    "eighteen",
+    "nineteen",
+]
+_TENS = ("", "", *["twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety"])
 _SCALES = ("", "thousand", "million", "billion", "trillion", "quadrillion")
 _ORDINALS = {
     "one": "first",
@@ -80,17 +98,17 @@ def grouped_digits(text: str) -> str:
 def year(value: int) -> str:
     """``1962``: nineteen sixty two, ``2005``: two thousand five, ``1900``: nineteen hundred."""
     century, rest = divmod(value, 100)
-    if value % 1000 < 10:  # noqa: PLR2004 - 2000 to 2009
+    if value % 1000 < 10:
         return cardinal(value)
     if not rest:
         return f"{cardinal(century)} hundred"
-    return f"{cardinal(century)} {'oh ' if rest < 10 else ''}{cardinal(rest)}"  # noqa: PLR2004 - one digit
+    return f"{cardinal(century)} {'oh ' if rest < 10 else ''}{cardinal(rest)}"
 
 
 def number(text: str) -> str:
     """A written number, with commas, a decimal point or a sign: ``-12,350.50``."""
-    sign = {"-": "minus ", "−": "minus ", "+": "plus "}.get(text[:1], "")  # noqa: RUF001 - the true minus
-    whole, point, rest = text.lstrip("+-−").replace(",", "").partition(".")  # noqa: RUF001 - the same
+    sign = {"-": "minus ", "−": "minus ", "+": "plus "}.get(text[:1], "")
+    whole, point, rest = text.lstrip("+-−").replace(",", "").partition(".")
     if len(whole) > LONGEST_CARDINAL:
         said = grouped_digits(whole)
     elif len(whole) > 1 and whole.startswith("0"):
@@ -102,4 +120,4 @@ def number(text: str) -> str:
 
 def is_one(text: str) -> bool:
     """Whether what is counted by it stands in the singular."""
-    return text.lstrip("+-−") in {"1", "1.0"}  # noqa: RUF001 - the true minus
+    return text.lstrip("+-−") in {"1", "1.0"}

@@ -1,4 +1,3 @@
-# ruff: noqa: RUF001 - the signs themselves are meant
 """Signs and abbreviations in English.
 
 Knows: signs that are said and those that are silent. Does not know: numbers.
@@ -40,6 +39,13 @@ def _short(found: re.Match[str]) -> str:
     return _SHORT[found.group()] + stop
 
 
+def _slash(found: re.Match[str]) -> str | None:
+    """``and/or`` is a turn of phrase; elsewhere the sign is said."""
+    if not found[1].isascii():
+        return None
+    return f"{found[1]} " if found[1].lower() == "and" else f"{found[1]} slash "
+
+
 BEFORE_NUMBERS: tuple[tuple[re.Pattern[str], Make], ...] = (
     (re.compile(rf"(?<![\w.+#])(?:{_NAME_WORDS})(?![\w+#])"), lambda found: _NAMES[found.group()]),
     (re.compile(rf"\b({'|'.join(_TITLES)})\. ?(?=[A-Z])"), lambda found: f"{_TITLES[found[1]]} "),
@@ -51,7 +57,7 @@ BEFORE_NUMBERS: tuple[tuple[re.Pattern[str], Make], ...] = (
     (re.compile(rf"(?<![\w.])(?:{_SHORT_WORDS})(?!\w)"), _short),
 )  # fmt: skip
 AFTER_NUMBERS: tuple[tuple[re.Pattern[str], Make], ...] = (
-    (re.compile(r"(?<![\w/])/?(\w+)/(?=\w+(?:/|\b))"), lambda found: found.group() if not found[1].isascii() else f"{found[1]} " if found[1].lower() in {"and"} else f"{found[1]} slash "),
+    (re.compile(r"(?<![\w/])/?(\w+)/(?=\w+(?:/|\b))"), _slash),
     (re.compile(r"(?<=\w)(?:'s)?@(?=\w)"), lambda _: " at "),
     (re.compile(r"(?<!\w)@(?=\w)"), lambda _: ""),
     (re.compile(rf"\s*(?<![<>=+\-→])(?:{_COMPARE})(?![<>=+\-→])\s*(?=[\w(\"'$-])"), lambda found: f" {_COMPARED[found.group().strip()]} "),

@@ -1,4 +1,3 @@
-# ruff: noqa: RUF001 - the dashes of ranges are meant
 """Times of day and dates in English.
 
 Knows: how they are written and said. Does not know: sentences.
@@ -10,9 +9,20 @@ import re
 
 from streaming.text.normal.english_numbers import cardinal, ordinal, year
 
-MONTHS = (
-    "January February March April May June July August September October November December".split()
-)
+MONTHS = [
+    "January",
+    "February",
+    "March",
+    "April",
+    "May",
+    "June",
+    "July",
+    "August",
+    "September",
+    "October",
+    "November",
+    "December",
+]
 _SHORT = {month[:3].lower(): month for month in MONTHS}
 _MONTH = "|".join(
     [*MONTHS, *(f"{month[:3]}\\.?" for month in MONTHS if month != "May"), "Sept\\.?"]
@@ -91,9 +101,9 @@ def say_iso(found: re.Match[str]) -> str | None:
 def say_slashed(found: re.Match[str]) -> str | None:
     """``03/18/2026``, and ``18/03/2026`` or ``18.03.2026`` where the month tells itself."""
     first, last, written = int(found[1]), int(found[3]), found[4]
-    if found[2] != "/" and len(written) == 2:  # noqa: PLR2004 - 1.2.34 is a version
+    if found[2] != "/" and len(written) == 2:
         return None
-    if len(written) == 2:  # noqa: PLR2004 - a year of two digits
+    if len(written) == 2:
         written = ("20" if int(written) < _THIS_CENTURY else "19") + written
     day_first = first > _LAST_MONTH or found[2] == "."
     return _date(written, last, first) if day_first else _date(written, first, last)

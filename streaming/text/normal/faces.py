@@ -1,4 +1,3 @@
-# ruff: noqa: RUF001 - the characters of faces are meant
 """Emoji, faces made of characters and stickers: all silent.
 
 Knows: what a face looks like. Does not know: words. A face in brackets is told from a remark in
@@ -11,7 +10,6 @@ import re
 
 from streaming.text.normal.aligned import Aligned
 from streaming.text.speakable import EMOJI, EMOJI_BEFORE_MARK, INVISIBLE
-
 
 _ARM = r"[╯╰╭╮ノヽヾゞ~～<>=つっシ┻━┳︵彡ﾉ┬─ⁿ۶و๑꒰꒱✧⁄ｸﾉ\\/¯_*oO°﾿凸ヘづ乁ㄏ♪♡♥☆★]"
 _INNER = r"(?=[^()（）\n]{0,24}[°□ω▽≧≦´`﹏益□皿Д·・｡•̀́ㅂ‿╥﹃￣ー∀ಠ◕◡ᴗ◉⊙╯╰﹁﹂ᵕᴥ͡ʖ͜눈ツ๑¯＾^>＜＞<_ξσεπ∇＿;;T✧✿♡ಥಡ﹡⌒◍♥◝◜⑅˘˙✪Ծ])"

@@ -29,7 +29,7 @@ _COUNTED = (
     "appendix|Quest|Symphony|Sonata|Opus|Concerto|Fantasy|Rocky|Henry"
 )
 _NUMERAL = r"(?=[IVXLCM])M{0,3}(?:CM|CD|D?C{0,3})(?:XC|XL|L?X{0,3})(?:IX|IV|V?I{0,3})"
-_AFTER = r"(?![\w]|['’](?!s\b)|\.[\w])"  # noqa: RUF001 - the curly apostrophe is meant
+_AFTER = r"(?![\w]|['’](?!s\b)|\.[\w])"
 RANKED = re.compile(rf"\b({_RANKED})\s({_NUMERAL}){_AFTER}")
 COUNTED = re.compile(rf"\b({_COUNTED})\s({_NUMERAL}){_AFTER}")
 CENTURY = re.compile(rf"\b({_NUMERAL})(?:th)?(?=[\s-]century|\scenturies)")

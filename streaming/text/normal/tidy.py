@@ -1,4 +1,3 @@
-# ruff: noqa: RUF001 - full-width characters are meant
 """The edges of a text before and after its words are made.
 
 Knows: blanks, marks, full-width twins of letters and digits. Does not know: words.

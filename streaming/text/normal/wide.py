@@ -1,4 +1,3 @@
-# ruff: noqa: RUF001 - full-width marks are the subject
 """East Asian marks within English text, as their Latin twins.
 
 Knows: marks. Does not know: words.

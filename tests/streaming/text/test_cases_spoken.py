@@ -38,11 +38,22 @@ class TestWordsAreTheClients:
     def test_amounts_and_times_keep_their_writing_and_place(self):
         text = "Lunch is $15 at 12:45PM, see you there."
         words = words_of(text)
-        assert [each[0] for each in words] == ["Lunch", "is", "$15", "at", "12:45PM", "see", "you", "there"]
+        assert [each[0] for each in words] == [
+            "Lunch",
+            "is",
+            "$15",
+            "at",
+            "12:45PM",
+            "see",
+            "you",
+            "there",
+        ]
         assert all(text[begin:end] == word for word, begin, end, _ in words)
 
     def test_a_word_takes_as_long_as_what_is_spoken_for_it(self):
-        lengths = {word: length for word, _, _, length in words_of("I paid $1,234.56 for it today.")}
+        lengths = {
+            word: length for word, _, _, length in words_of("I paid $1,234.56 for it today.")
+        }
         assert lengths["$1,234.56"] > 5 * lengths["paid"]
 
     def test_what_is_spoken_for_several_words_is_shared_among_them(self):

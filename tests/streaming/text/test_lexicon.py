@@ -1,4 +1,3 @@
-# ruff: noqa: RUF001 - full-width marks are part of the texts
 import pytest
 
 from streaming.config import LexiconLine, TextSettings
@@ -46,7 +45,10 @@ class TestMatching:
         assert spoken("New York is New.", *entries) == "Big Apple is N."
 
     def test_no_other_rule_touches_what_is_put_in_or_what_it_stands_for(self):
-        assert spoken("Take the 2B or C4.", entry("2B", "too-bee #2")) == "Take the too-bee #2 or C four."
+        assert (
+            spoken("Take the 2B or C4.", entry("2B", "too-bee #2"))
+            == "Take the too-bee #2 or C four."
+        )
 
     def test_marks_in_the_text_mean_themselves(self):
         assert spoken("Is it C++ (beta)?", entry("C++ (beta)", "see")) == "Is it see?"
@@ -85,7 +87,9 @@ class TestLevels:
 
 class TestPhones:
     def test_go_along_with_their_place_in_the_words(self):
-        lexicon = Lexicon([entry("GIF", "moving", arpabet="JH IH1 F"), entry("重庆", pinyin="chóng qìng")])
+        lexicon = Lexicon(
+            [entry("GIF", "moving", arpabet="JH IH1 F"), entry("重庆", pinyin="chóng qìng")]
+        )
         made = Normaliser((), lexicon).speak(segment("5 GIF", "en"))
         assert made.pronunciations == (Pronunciation(5, 11, "arpabet", "JH IH1 F"),)
         assert made.text[5:11] == "moving"

@@ -1,4 +1,3 @@
-# ruff: noqa: RUF001 - full-width marks are part of the texts
 import time
 
 import pytest
@@ -41,7 +40,9 @@ class TestWhichRules:
         made = Normaliser()
         assert made.speak(segment("好的。", "zh")).text == "好的。"
         assert made.speak(segment("OK 100%", "en")).text == "OK 百分之一百"
-        assert made.speak(segment("We have 2 of them left", "en")).text == "We have two of them left"
+        assert (
+            made.speak(segment("We have 2 of them left", "en")).text == "We have two of them left"
+        )
 
     def test_a_context_that_is_chinese_is_so_from_the_start(self):
         assert spoken("100", "en", context="zh-CN") == "一百"
@@ -109,12 +110,29 @@ class TestTime:
     @pytest.mark.parametrize(
         "text",
         [
-            "1" * 2_000, "1,1" * 600, "1-" * 1_000, "a/" * 1_000, "<" * 2_000, "(" * 2_000, "*a " * 700,
-            "[a]" * 700, "_" * 1_000 + "a" * 1_000, "5km/" * 500, "12:30" * 400, "(｡" * 1_000, "~" * 2_000 + "好",
-            "1.2." * 500, "a@" * 1_000, "哈" * 2_000, "🎉 " * 1_000 + "a", "1^" * 1_000, "$1-" * 700, "|" * 2_000 + "x",
+            "1" * 2_000,
+            "1,1" * 600,
+            "1-" * 1_000,
+            "a/" * 1_000,
+            "<" * 2_000,
+            "(" * 2_000,
+            "*a " * 700,
+            "[a]" * 700,
+            "_" * 1_000 + "a" * 1_000,
+            "5km/" * 500,
+            "12:30" * 400,
+            "(｡" * 1_000,
+            "~" * 2_000 + "好",
+            "1.2." * 500,
+            "a@" * 1_000,
+            "哈" * 2_000,
+            "🎉 " * 1_000 + "a",
+            "1^" * 1_000,
+            "$1-" * 700,
+            "|" * 2_000 + "x",
         ],
         ids=lambda text: text[:8],
-    )  # fmt: skip
+    )
     @pytest.mark.parametrize("language", ["en", "zh"])
     def test_no_text_of_two_thousand_characters_takes_long(self, text, language):
         made = Normaliser()

@@ -16,11 +16,67 @@ from streaming.text.segmenter import Segmenter
 from streaming.text.speakable import has_words
 
 PARTS = [
-    "Hello there. ", "你好，", "我们三点见。", "$4.75", "12:45PM", "３．５", "１，２００元", " ", "\n", "\n\n", "-", "~",
-    "**", "*", "_", "`", "```", "# ", "| a | b |", "[x](y)", "<think>", "</think>", "<", "<th", "ink>", "a < b", "</", "<|endofprompt|>",
-    "[doge]", "T_T", "^_^", "(╯°□°）╯", "🎉", "👨‍👩‍👧", "哈哈哈哈", "666", "yyds", "GIF", "her_name", "5km/h", "20m²", "1/4", "2026-03-18",
-    "ana@x.org", "https://a.org/b?c=1.", "\ue000", "\u200b", "\x00", "ß", "ありがとう", "[h][ào]", "I", "IV", "Part IV", "1", "2.", "3-2", "5~10", "℃", "%",
-]  # fmt: skip
+    "Hello there. ",
+    "你好，",
+    "我们三点见。",
+    "$4.75",
+    "12:45PM",
+    "３．５",
+    "１，２００元",
+    " ",
+    "\n",
+    "\n\n",
+    "-",
+    "~",
+    "**",
+    "*",
+    "_",
+    "`",
+    "```",
+    "# ",
+    "| a | b |",
+    "[x](y)",
+    "<think>",
+    "</think>",
+    "<",
+    "<th",
+    "ink>",
+    "a < b",
+    "</",
+    "<|endofprompt|>",
+    "[doge]",
+    "T_T",
+    "^_^",
+    "(╯°□°）╯",
+    "🎉",
+    "👨‍👩‍👧",
+    "哈哈哈哈",
+    "666",
+    "yyds",
+    "GIF",
+    "her_name",
+    "5km/h",
+    "20m²",
+    "1/4",
+    "2026-03-18",
+    "ana@x.org",
+    "https://a.org/b?c=1.",
+    "\ue000",
+    "\u200b",
+    "\x00",
+    "ß",
+    "ありがとう",
+    "[h][ào]",
+    "I",
+    "IV",
+    "Part IV",
+    "1",
+    "2.",
+    "3-2",
+    "5~10",
+    "℃",
+    "%",
+]
 TEXTS = st.lists(st.sampled_from(PARTS) | st.text(max_size=6), max_size=20).map("".join)
 SIZES = st.lists(st.integers(1, 9), min_size=1, max_size=6)
 LEXICON = Lexicon([LexiconEntry(text="GIF", say="jif")])
@@ -122,7 +178,9 @@ class TestReasoning:
 
     def test_a_sign_that_is_no_tag_passes_at_once(self):
         text = pipeline()
-        assert [each.text for each in text.append("Is 3 < 5? Y", 0.0)] == ["Is three less than five?"]
+        assert [each.text for each in text.append("Is 3 < 5? Y", 0.0)] == [
+            "Is three less than five?"
+        ]
 
     def test_what_may_become_a_tag_waits_a_bounded_time(self):
         text = pipeline()
