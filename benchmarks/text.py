@@ -13,7 +13,9 @@ import sys
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
+from functools import partial
 
+from streaming.text.normal.normaliser import Normaliser
 from streaming.text.segmenter import Segmenter
 from streaming.text.words import estimate_words
 
@@ -37,6 +39,10 @@ class Report:
     chinese_segment_median_ms: float
     chinese_segment_worst_ms: float
     words_median_ms: float
+    english_spoken_median_ms: float
+    english_spoken_worst_ms: float
+    chinese_spoken_median_ms: float
+    chinese_spoken_worst_ms: float
     no_stop_20k_ms: float
     one_char_10k_ms: float
     twice_the_text_ratio: float
@@ -86,10 +92,19 @@ def _words_ms() -> float:
     )
 
 
+def spoken_times_ms(text: str) -> list[float]:
+    """For each segment, what making it into words costs."""
+    normaliser = Normaliser()
+    segments = Segmenter().append(text, 0.0)
+    return [best_ms(partial(normaliser.speak, segment), runs=3) for segment in segments]
+
+
 def measure() -> Report:
     """Run everything, a second or two."""
     cut([ENGLISH])
     english, chinese = segment_times_ms(ENGLISH * REPEATS), segment_times_ms(CHINESE * REPEATS)
+    english_spoken = spoken_times_ms(ENGLISH * REPEATS)
+    chinese_spoken = spoken_times_ms(CHINESE * REPEATS)
     long = ENGLISH * (ONE_CHAR_DELTAS // len(ENGLISH))
     return Report(
         english_segment_median_ms=round(statistics.median(english), 4),
@@ -97,6 +112,10 @@ def measure() -> Report:
         chinese_segment_median_ms=round(statistics.median(chinese), 4),
         chinese_segment_worst_ms=round(max(chinese), 4),
         words_median_ms=round(_words_ms(), 4),
+        english_spoken_median_ms=round(statistics.median(english_spoken), 4),
+        english_spoken_worst_ms=round(max(english_spoken), 4),
+        chinese_spoken_median_ms=round(statistics.median(chinese_spoken), 4),
+        chinese_spoken_worst_ms=round(max(chinese_spoken), 4),
         no_stop_20k_ms=round(best_ms(lambda: cut(["abcd " * (NO_STOP_CHARS // 5)])), 2),
         one_char_10k_ms=round(best_ms(lambda: cut(list(long))), 2),
         twice_the_text_ratio=round(

@@ -393,6 +393,32 @@ class TestAdvice:
         assert advice(Settings(listen=ListenSettings(host="0.0.0.0"), access=access)) == ()
 
 
+class TestTheLexicon:
+    def test_is_a_list_of_tables(self, tmp_path):
+        text = '[[engine.text.lexicon]]\ntext = "GIF"\nsay = "jif"\nvoice = "heart"\n'
+        (line,) = load(written(tmp_path, text), {}).engine.text.lexicon
+        assert (line.text, line.say, line.voice) == ("GIF", "jif", "heart")
+
+    def test_in_the_environment_it_is_json(self):
+        lexicon = '[{"text": "GIF", "arpabet": "JH IH1 F"}]'
+        (line,) = load([], {"COSYSTREAM__ENGINE__TEXT__LEXICON": lexicon}).engine.text.lexicon
+        assert line.arpabet == "JH IH1 F"
+
+    @pytest.mark.parametrize(
+        "entry",
+        [
+            '{text = "GIF"}',
+            '{text = "", say = "x"}',
+            '{text = "a", tell = "x"}',
+            "{text = 1}",
+            '"GIF"',
+        ],
+    )
+    def test_an_entry_that_says_nothing_is_refused(self, tmp_path, entry):
+        message = message_of(written(tmp_path, f"[engine.text]\nlexicon = [{entry}]\n"))
+        assert "engine.text.lexicon" in message
+
+
 class TestWhatIsWrittenDown:
     EMBEDDED = (CONFIGS / "embedded.toml").read_text(encoding="utf-8")
 
