@@ -18,7 +18,7 @@ from streaming.runners.english import prepare
 from streaming.runners.mandarin import reading, sandhi
 from streaming.runners.mandarin.ipa import to_ipa
 from streaming.runners.mandarin.pieces import Word
-from streaming.runners.mandarin.syllable import HanWord
+from streaming.runners.mandarin.syllable import HanWord, Syllable
 
 _HAN = "\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff〇々"
 _MARKS = {
@@ -33,6 +33,9 @@ _MARKS = {
 }
 _WEIGHT = ",:;—….!?"
 """Of several marks in a row the last of these is spoken."""
+
+LONGEST_WORD_BEATS = 8
+GROUP_BEATS = 4
 
 _READ = str.maketrans(
     dict(zip("0123456789", "零一二三四五六七八九", strict=True))
@@ -152,6 +155,14 @@ def _join(tokens: Sequence[HanWord | Word | str]) -> list[Word]:
 
 def _han(row: Sequence[HanWord]) -> list[Word]:
     return [
-        Word("".join(to_ipa(syllable) for syllable in word), len(word))
+        Word("".join(to_ipa(syllable) for syllable in group), len(group))
         for word in sandhi.apply(row)
+        for group in _groups(word)
     ]
+
+
+def _groups(word: tuple[Syllable, ...]) -> Iterator[tuple[Syllable, ...]]:
+    """A word; a row of digits or of laughter, which counts as one too, in parts."""
+    size = len(word) if len(word) <= LONGEST_WORD_BEATS else GROUP_BEATS
+    for begin in range(0, len(word), size):
+        yield word[begin : begin + size]

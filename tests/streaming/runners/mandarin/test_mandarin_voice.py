@@ -1,0 +1,160 @@
+# ruff: noqa: RUF001 - full-width marks are meant
+"""The Mandarin voice itself, loaded once for all of these."""
+
+import hashlib
+from concurrent.futures import Future
+
+import numpy as np
+import pytest
+from making import segment
+
+pytest.importorskip("rjieba", reason="the Mandarin voice is not there: make setup-mandarin")
+
+from streaming.config import EngineSettings
+from streaming.errors import SynthesisFailed, UnsupportedLanguage
+from streaming.runners.base import Later, Made, Work
+from streaming.runners.mandarin import kokoro, voice
+from streaming.runners.mandarin.kokoro import FRAME_SAMPLES, Plan
+from streaming.runners.mandarin.pieces import STRETCH_FRAMES
+from streaming.runners.mandarin.voice import MANDARIN, MandarinRunner
+
+RATE = 24_000
+SENTENCE = "我们明天上午在公司门口见面，好不好？"
+
+
+@pytest.fixture(scope="module")
+def runner():
+    made = MandarinRunner(EngineSettings())
+    made.load()
+    return made
+
+
+def results(runner, text, *, speed=1.0, index=0):
+    """What each step gives, to the end of the segment."""
+    made, state = [], None
+    while True:
+        spoken = segment(text, index=index)
+        work = Work(ctx=1, segment=spoken, voice=MANDARIN.id, speed=speed, seed=0, state=state)
+        (later,) = runner.step([work])
+        assert isinstance(later, Later)
+        result = later.result.result(timeout=60)
+        made.append(result)
+        if not isinstance(result, Made) or result.done:
+            return made
+        state = result.state
+
+
+def speech(runner, text, **kwargs):
+    return np.concatenate([made.samples for made in results(runner, text, **kwargs)])
+
+
+class TestSpeech:
+    def test_a_sentence_comes_in_stretches_and_its_length_is_known_at_once(self, runner):
+        made = results(runner, SENTENCE)
+        assert len(made[0].samples) == STRETCH_FRAMES[0] * FRAME_SAMPLES
+        assert {each.expected_samples for each in made} == {sum(len(m.samples) for m in made)}
+        assert 3.0 < sum(len(each.samples) for each in made) / RATE < 8.0
+        assert 0.1 < np.abs(np.concatenate([each.samples for each in made])).max() < 1.0
+
+    def test_it_begins_to_be_heard_in_the_first_stretch(self, runner):
+        first, *_ = results(runner, SENTENCE)
+        assert np.flatnonzero(np.abs(first.samples) > 0.02)[0] / RATE < 0.2
+
+    def test_the_same_text_is_the_same_speech(self, runner):
+        assert np.array_equal(speech(runner, "你好。"), speech(runner, "你好。"))
+
+    def test_stretches_join_without_a_step(self, runner):
+        made = results(runner, SENTENCE)
+        joined = np.concatenate([each.samples for each in made])
+        seams = np.cumsum([len(each.samples) for each in made])[:-1]
+        steps = np.abs(np.diff(joined))
+        usual = np.quantile(steps, 0.999)
+        assert max(steps[seam - 1] for seam in seams) < 2 * usual
+
+    def test_stretches_sound_like_the_whole(self, runner):
+        model = runner._model
+        plan = model.plan(voice._phonemes(runner._script, SENTENCE), 1.0)
+        whole = model.speak(plan, plan.begin, plan.end)
+        apart = speech(runner, SENTENCE)
+        error = np.square(whole - apart).sum() / np.square(whole).sum()
+        assert 10 * np.log10(error) < -10  # dB; what is left is the rounding of eight bits
+
+    def test_speed_is_honoured(self, runner):
+        slow, fast = (len(speech(runner, SENTENCE, speed=speed)) for speed in (0.5, 2.0))
+        assert 2.5 < slow / fast < 5.0
+
+    def test_a_long_segment_is_several_clauses(self, runner):
+        made = results(runner, "这句话很长，" * 25)
+        assert made[0].expected_samples is None
+        assert sum(len(each.samples) for each in made) / RATE > 20
+
+    @pytest.mark.parametrize("text", ["好", "嗯。", "哈" * 60, "A", "e", "3" * 200, "GPU和CPU"])
+    def test_what_makes_models_stumble_is_spoken(self, runner, text):
+        assert len(speech(runner, text)) / RATE > 0.25
+
+    def test_digits_are_all_there(self, runner):
+        ratio = len(speech(runner, "七" * 100)) / len(speech(runner, "七" * 50))
+        assert ratio == pytest.approx(2, rel=0.25)
+
+
+class TestRefusals:
+    @pytest.mark.parametrize("text", ["", "，。！", "㗎", "——"])
+    def test_nothing_to_say_is_an_error_and_never_silence(self, runner, text):
+        (error,) = results(runner, text)
+        assert isinstance(error, SynthesisFailed)
+
+    def test_another_script_is_refused(self, runner):
+        (error,) = results(runner, "こんにちは")
+        assert isinstance(error, UnsupportedLanguage)
+        assert "mandarin" in error.message
+
+    @pytest.mark.parametrize("noise", [np.nan, 9.0])
+    def test_noise_is_an_error(self, runner, monkeypatch, noise):
+        samples = np.full(14_400, noise, np.float32)
+        monkeypatch.setattr(runner._model, "speak", lambda *_: samples)
+        (error,) = results(runner, "你好")
+        assert isinstance(error, SynthesisFailed)
+
+    @pytest.mark.parametrize("frames", [0, 40_000])
+    def test_a_plan_of_no_length_or_without_end_is_an_error(self, runner, monkeypatch, frames):
+        nothing = np.zeros((1, 1, 1), np.float32)
+        plan = Plan(nothing, nothing, nothing, 0, frames)
+        monkeypatch.setattr(runner._model, "plan", lambda *_: plan)
+        (error,) = results(runner, "你好")
+        assert isinstance(error, SynthesisFailed)
+
+    def test_what_raises_is_told_by_the_step(self, runner, monkeypatch):
+        monkeypatch.setattr(runner._model, "plan", lambda *_: 1 / 0)
+        work = Work(ctx=1, segment=segment("你好"), voice=MANDARIN.id, speed=1.0, seed=0)
+        (later,) = runner.step([work])
+        assert isinstance(later.result, Future)
+        assert isinstance(later.result.exception(timeout=10), ZeroDivisionError)
+
+    def test_phonemes_that_the_model_lacks_are_an_error(self, runner):
+        with pytest.raises(SynthesisFailed, match="none of"):
+            runner._model.plan("n🙂", 1.0)
+        with pytest.raises(SynthesisFailed, match="it takes 1 to"):
+            runner._model.plan("a" * 600, 1.0)
+
+
+class TestLoading:
+    def test_the_voice_is_a_preview_and_takes_english_too(self, runner):
+        ready = runner.ready(3)
+        assert ready.voices == (MANDARIN,)
+        assert MANDARIN.preview
+        assert MANDARIN.languages == ("zh", "en")
+        assert ready.options == ("speed",)
+
+    def test_no_other_voice_can_be_loaded(self):
+        with pytest.raises(KeyError):
+            MandarinRunner(EngineSettings()).load_voice("heart")
+
+    def test_a_file_that_was_not_vetted_is_refused(self, monkeypatch):
+        monkeypatch.setattr(kokoro, "VOCABULARY_SHA256", hashlib.sha256(b"").hexdigest())
+        with pytest.raises(ValueError, match=r"vocab\.json .* is not the file that was vetted"):
+            MandarinRunner(EngineSettings()).load()
+
+    def test_what_is_missing_is_named(self, monkeypatch):
+        assert kokoro.missing() == []
+        monkeypatch.setattr(kokoro, "_READING", ("pypinyin", "no_such_package"))
+        assert kokoro.missing() == ["no_such_package"]
