@@ -17,7 +17,7 @@ _SAYS_CODE = (
 )
 _MOBILE = re.compile(r"(?<![\d.])(?:\+?(86)[ -]?)?(1[3-9]\d)[ -]?(\d{4})[ -]?(\d{4})(?![\d.]\d|\d)")
 _LANDLINE = re.compile(
-    r"(?<![\d.-])(?:\+?86[ -]?)?(?:[(（]?(0\d{2,3})[)）]?[ -]?)(\d{7,8})(?:(?:-|转)(\d{1,5}))?(?!\d)|(?<![\d.-])([48]00)[ -]?(\d{3,4})[ -]?(\d{3,4})(?!\d)"
+    r"(?<![\d.-])(?:\+?86[ -]?)?(?:[(（]?(0\d{2,3})[)）]?[ -]?)(\d{3,4}[ -]?\d{4})(?:(?:-|转)(\d{1,5}))?(?!\d)|(?<![\d.-])([48]00)[ -]?(\d{3,4})[ -]?(\d{3,4})(?!\d)"
 )
 _FOREIGN = re.compile(r"(?<![\w.])\+\d{1,3}(?:[ -]?\(?\d{1,5}\)?){2,5}(?!\d)")
 _SERVICE = re.compile(
@@ -27,7 +27,7 @@ _CARD = re.compile(
     r"(?<![\d.])(?:\d{4}[ -]){3,4}\d{1,4}(?!\d)|(?<![\d.])(?:62|4|5[1-5])\d{14,17}(?!\d)"
 )
 _AFTER_WORD = re.compile(
-    rf"({_SAYS_CODE}(?:[\u4e00-\u9fff]{{0,3}}?(?:是|为|号|到|至|码))?[\s:：#“\"]*[A-Za-z]{{0,4}}[-]?)(\d{{3,24}}(?:-\d{{1,12}}){{0,3}})(?![\d.]\d|\d|\s?(?:元|块|万|亿|分钟|小时|天|次|人|%))"
+    rf"({_SAYS_CODE}(?:[\u4e00-\u9fff]{{0,3}}?(?:是|为|号|到|至|码))?[\s:：#“\"]*[A-Za-z]{{0,4}}[-]?)(\d{{3,24}}(?:-\d{{1,12}}){{0,3}}|\d{{1,4}}(?:-\d{{1,12}}){{1,3}})(?![\d.]\d|\d|\s?(?:元|块|万|亿|分钟|小时|天|次|人|%))"
 )
 _BEFORE_WORD = re.compile(
     r"(?<![\d.A-Za-z])(\d{3,4})(?=(?:号)?(?:房间|房|室|包间|包厢|教室|会议室|航班|次列车))"
@@ -49,9 +49,10 @@ def _mobile(found: re.Match[str]) -> str:
 
 
 def _landline(found: re.Match[str]) -> str:
-    area, rest, extension = found[1], found[2], found[3]
+    area, extension = found[1], found[3]
     if area is None:
         return "，".join(phone_digits(part) for part in found.groups()[3:])
+    rest = re.sub("[ -]", "", found[2])
     said = f"{phone_digits(area)}，{phone_digits(rest[:4])}，{phone_digits(rest[4:])}"
     return f"{said}，转{phone_digits(extension)}" if extension else said
 
@@ -105,6 +106,10 @@ def _mixed(found: re.Match[str]) -> str:
 
 
 AFTER: tuple[tuple[re.Pattern[str], Make], ...] = (
+    (
+        re.compile(r"(?<![\d.A-Za-z])\d[05](?=后(?![来面再又就]))"),
+        lambda found: digits(found.group()),
+    ),
     (_SLANG, _slang),
     (_REPEATED, lambda found: digits(found.group())),
     (_LETTERS, _mixed),

@@ -50,7 +50,7 @@ BEFORE_NUMBERS: tuple[tuple[re.Pattern[str], Make], ...] = (
     (re.compile(r"(?<![A-Za-z0-9])[#＃№](?=\d)"), lambda _: ""),
     (re.compile(r"(?<![\w.)])\+1(?![\d.])"), lambda _: "加一"),
     (re.compile(r"(?<=\d)\+(?=[\u4e00-\u9fff，。！？\s]|$)(?!\s?\d)"), lambda _: "多" ),
-    (re.compile(r"[~～∼](?=\s?\d)"), _about),
+    (re.compile(r"(?<![A-Za-z0-9])[~～∼](?=\d)"), _about),
 )  # fmt: skip
 AFTER_NUMBERS: tuple[tuple[re.Pattern[str], Make], ...] = (
     (re.compile(r"[~～∼]+\s*\Z"), ""),

@@ -188,6 +188,8 @@ _RULES: tuple[tuple[re.Pattern[str], Make], ...] = (
     (clock.DAY_MONTH, clock.say_day_month),
     (clock.MONTH_YEAR, clock.say_month_year),
     (re.compile(r"(?<![\w.+-])(?:\+\d{1,3}[ .-]?(?:\(0\))?(?:\(?\d{1,4}\)?[ .-]?){2,5}\d{2,4}|(?:1[ .-])?\(\d{3}\)\s?\d{3}[ .-]\d{4}|(?:1[-.])?\d{3}([-.])\d{3}\1\d{4}|\d{3}-\d{2}-\d{4}|\d{3}-\d{4}|1?\d{3} \d{3} \d{4})(?![\w-]|\.\d)"), _phone),
+    (re.compile(r"(?<![\w.-])\d{1,6}(?:-\d{1,7}){3,6}(?![\w-])|(?<![\w.,-])911(?![\w.,-]\d|\w)"), _phone),
+    (re.compile(rf"(?<![\w.,$€£])({_N})(?:k|(?<=\d\d)K)(?!\w)"), lambda found: f"{number(found[1])} thousand"),
     (re.compile(r"(?<![\w.-])\d{4}(?:[ -]\d{4}){2,4}(?:[ -]\d{1,3})?(?![\w-])"), _card),
     (re.compile(r"(?<![\w.])([vV]\.?\s?(?=\d+\.))?(\d+(?:\.\d+){2,7})(?::(\d{2,5}))?(?![\w]|\.\d)"), _version),
     (re.compile(r"(?<![\w.])([vV])(\d+(?:\.\d+)?)()(?![\w]|\.\d)"), _version),

@@ -31,7 +31,7 @@ _HALF = r"(?:\s?([AaPp])(?:\.\s?[Mm]\b(?:\.(?=\s*[\w,;:)(—-]))?|[Mm]\b))"
 _CLOCK = rf"(\d{{1,2}}):(\d{{2}})(?::(\d{{2}}))?(?!\d|:\d){_HALF}?"
 
 CLOCK_RANGE = re.compile(rf"(?<![\w.:]){_CLOCK}\s?(?:[-–—~～]|to)\s?{_CLOCK}(?![\w%])")
-CLOCK = re.compile(rf"(?<![\w.:,]){_CLOCK}(?![\w%])")
+CLOCK = re.compile(rf"(?<![\w.:,]){_CLOCK}(?!(?!ish\b)[\w%])")
 HOUR_RANGE = re.compile(rf"(?<![\w.:])(\d{{1,2}}){_HALF}?\s?[-–—]\s?(\d{{1,2}}){_HALF}(?!\w)")
 HOUR = re.compile(rf"(?<![\w.:$€£,])(\d{{1,2}}){_HALF}(?!\w)")
 ISO = re.compile(r"(?<![\w./-])(\d{4})([-/.])(\d{1,2})\2(\d{1,2})(?:(T)(?=\d)|(?![\w/-]|\.\d))")

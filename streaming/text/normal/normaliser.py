@@ -33,6 +33,7 @@ LATIN_STRETCH_WORDS = 4
 _LATIN_STRETCH = re.compile(
     r"[A-Za-z][^\u2e80-\u30ff\u3400-\u9fff\uff00-\uffef]*(?:[A-Za-z0-9%.!?)'\"]|(?<=\d))"
 )
+_WIDE_MARK = re.compile("[，。、！？；：]")
 _LATIN_WORD = re.compile(r"[A-Za-z][A-Za-z'-]*")
 
 
@@ -94,7 +95,7 @@ class Normaliser:
             self._chinese_before = True
         elif primary == "en" and self._chinese_before:
             few = len(_LATIN_WORD.findall(text)) < LATIN_STRETCH_WORDS
-            return "zh" if few else "en"
+            return "zh" if few or _WIDE_MARK.search(text) else "en"
         return primary or self._first or "en"
 
     def _rules(self, primary: str) -> Rules | None:

@@ -51,7 +51,12 @@ def value(numeral: str) -> int:
 
 def say_ranked(found: re.Match[str]) -> str | None:
     """``Elizabeth II``: the second; ``King I`` is someone who speaks of himself."""
-    if found[2] == "I" and re.match(r"\s[a-z]", found.string[found.end() : found.end() + 2]):
+    title = found[1] in {"Pope", "King", "Queen", "Emperor", "Tsar"}
+    if (
+        title
+        and found[2] == "I"
+        and re.match(r"\s[a-z]", found.string[found.end() : found.end() + 2])
+    ):
         return None
     return f"{found[1]} the {ordinal(value(found[2]))}"
 

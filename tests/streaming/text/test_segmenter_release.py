@@ -195,3 +195,12 @@ class TestLanguage:
 
     def test_in_a_japanese_text_characters_alone_are_japanese(self):
         assert self.languages("傘です。東京。Hello. 12.") == ["ja", "ja", "en", "ja"]
+
+
+def test_text_overdue_that_begins_with_marks_is_let_go_once():
+    segmenter = Segmenter(max_delay_ms=500)
+    segmenter.append("…….", 0.0)
+    segmenter.append("我）htt", 0.4)
+    made = segmenter.tick(0.5) + segmenter.tick(0.9)
+    assert "".join(segment.source for segment in made) == "…….我）htt"
+    assert segmenter.due_s() is None
