@@ -92,7 +92,7 @@ class TestSpeech:
             first_s = time.perf_counter() - began
             await drained(pieces)
         assert time.perf_counter() - began > 4 * first_s
-        assert first_s < 0.5
+        assert first_s < 1.5
 
     @pytest.mark.parametrize(
         ("accept", "media_type"),
@@ -359,8 +359,8 @@ class TestAtOnce:
                 await asyncio.sleep(0.03)
             samples, rate = decode_file(speech.result().content)
         assert len(samples) / rate > 45
-        assert max(waits["health"]) < 0.2
-        assert max(waits["ping"]) < 0.2
+        assert max(waits["health"]) < 0.5
+        assert max(waits["ping"]) < 0.5
 
 
 async def test_a_drain_waits_for_what_is_being_sent_and_takes_nothing_new(start_server) -> None:
