@@ -29,7 +29,7 @@ _NOTHING: Int16 = np.zeros(0, np.int16)
 
 
 class SegmentJoiner:
-    """One context's segments: ``begin``, any number of ``push``, ``end``; ``finish`` after the last.
+    """One context's segments: ``begin``, any number of ``push``, ``end``; then ``finish``.
 
     Whether a segment is the last is often not known when it ends, and the pause differs. So
     ``end`` gives only what both pauses have in common; the rest comes with the next ``begin`` or

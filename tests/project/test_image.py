@@ -99,8 +99,8 @@ def test_everything_that_is_copied_exists_and_is_let_through():
 
 
 def test_the_server_finds_everything_it_serves_inside_the_image():
-    from server.pages import PAGE, SDK  # noqa: PLC0415 - the rest needs no server
     from server.config.sources import DEFAULT_FILE  # noqa: PLC0415
+    from server.pages import PAGE, SDK  # noqa: PLC0415 - the rest needs no server
 
     copied = [
         ROOT / source for rest in arguments_of("app", "COPY") for source in shlex.split(rest)[:-1]
