@@ -60,12 +60,15 @@ _WRITTEN_OUT = {
 }
 
 
-def transcribe(pcm: NDArray[np.float32], *, language: str = "en") -> str:
+def transcribe(
+    pcm: NDArray[np.float32], *, language: str = "en", beam: int = 1, prompt: str | None = None
+) -> str:
     """The words in ``pcm``, mono float samples at 16 kHz."""
     segments, _ = _model().transcribe(
         pcm,
         language=language,
-        beam_size=1,
+        beam_size=beam,
+        initial_prompt=prompt,
         condition_on_previous_text=False,
         without_timestamps=True,
     )
