@@ -77,10 +77,16 @@ def show(value: Any) -> str:
 
 def too_deep(value: Any, depth: int = DEPTH_MAX) -> bool:
     """Whether lists and objects are nested deeper than ``depth``."""
-    if not isinstance(value, dict | list):
-        return False
-    inner = value.values() if isinstance(value, dict) else value
-    return depth == 0 or any(too_deep(item, depth - 1) for item in inner)
+    # Level by level: a message may hold hundreds of thousands of values, and others wait.
+    level = [value] if isinstance(value, (dict, list)) else []
+    for _ in range(depth):
+        level = [
+            inner
+            for outer in level
+            for inner in (outer.values() if isinstance(outer, dict) else outer)
+            if isinstance(inner, (dict, list))
+        ]
+    return bool(level)
 
 
 def _spell(path: list[str]) -> str:

@@ -7,7 +7,9 @@ Measured on uvicorn 0.54, each with a test beside this module's:
   listens, and ``abort`` drops the connection at once;
 * a lost connection and a close frame without a code both look like 1005: here a connection lost
   without a close frame is told as 1006;
-* the kernel takes megabytes for a reader that reads nothing: the send buffer is bounded.
+* the kernel takes megabytes for a reader that reads nothing: the send buffer is bounded;
+* one read may hold forty thousand frames, and all of them were taken, queued and answered before
+  anybody else's turn: here a turn is short, and pings that wait unread are answered once.
 
 Knows: uvicorn's protocol class, frames, buffers. Does not know: what the messages say.
 """
@@ -16,7 +18,8 @@ from __future__ import annotations
 
 import contextlib
 import socket
-from asyncio import BaseTransport
+import time
+from asyncio import BaseTransport, Handle
 from collections.abc import Callable
 from typing import Any
 
@@ -30,6 +33,12 @@ EXTENSION = "cosystream.wire"
 SOCKET_SEND_BUFFER_BYTES = 131_072
 WRITE_HIGH_WATER_BYTES = 65_536
 
+TURN_S = 0.005
+"""How long one connection's frames are taken before the others have their turn."""
+
+TURN_PIECE_BYTES = 1_024
+"""The time is looked at after so many bytes; they may be some 170 frames."""
+
 
 class Wire(WebSocketsSansIOProtocol):
     """A connection that is written to without waiting and can be dropped without asking."""
@@ -37,9 +46,15 @@ class Wire(WebSocketsSansIOProtocol):
     on_writable: Callable[[bool], None] | None = None
     """Told ``False`` when the peer stops taking data and ``True`` when it takes it again."""
 
+    _turn: Handle | None = None
+    """The next turn, where there is more to take than fitted in this one."""
+    _pong: bytes = b""
+    """The answer to the latest pings, while the peer takes nothing."""
+
     def connection_made(self, transport: BaseTransport) -> None:
         """Bound what the kernel and the event loop hold for a peer that does not read."""
         super().connection_made(transport)
+        self._untaken = bytearray()
         # At `debug` it would log every frame: what clients say, and the tokens they say it with.
         self.conn.debug = False
         self.transport.set_write_buffer_limits(high=WRITE_HIGH_WATER_BYTES)
@@ -98,6 +113,8 @@ class Wire(WebSocketsSansIOProtocol):
         if self.read_paused:
             self.read_paused = False
             self.transport.resume_reading()
+            if self._untaken and self._turn is None:
+                self._take_later()
         self.close_timer = self.loop.call_later(self.close_timeout, self.transport.abort)
 
     def abort(self, code: int, reason: str) -> None:
@@ -105,6 +122,51 @@ class Wire(WebSocketsSansIOProtocol):
         if self.open and self.can_write:
             self.close(code, reason)
         self.transport.abort()
+
+    def data_received(self, data: bytes) -> None:
+        """Take what came, or what fits in a turn of it."""
+        self._untaken += data
+        if self._turn is None:
+            self._take()
+
+    async def receive(self) -> Any:
+        """The next message for the application; the last one that waited lets more be taken."""
+        message = await super().receive()
+        if self._untaken and self._turn is None:
+            self._take_later()
+        return message
+
+    def _take(self) -> None:
+        self._turn = None
+        until_s = time.monotonic() + TURN_S
+        while self._may_take and time.monotonic() < until_s:
+            piece = bytes(self._untaken[:TURN_PIECE_BYTES])
+            del self._untaken[:TURN_PIECE_BYTES]
+            super().data_received(piece)
+        if self._untaken:
+            self._take_later()
+        elif not self.read_paused and not self.transport.is_closing():
+            self.transport.resume_reading()
+
+    @property
+    def _may_take(self) -> bool:
+        return bool(self._untaken) and not self.read_paused and not self.transport.is_closing()
+
+    def _take_later(self) -> None:
+        """Read nothing more meanwhile; while messages wait for the application, take nothing."""
+        if self.transport.is_closing():
+            self._untaken.clear()
+            return
+        self.transport.pause_reading()
+        if not self.read_paused:
+            self._turn = self.loop.call_soon(self._take)
+
+    def handle_ping(self) -> None:
+        """Answer it; only what came last, and once it is read, where the peer takes nothing."""
+        if self.can_write:
+            super().handle_ping()
+        elif answer := b"".join(self.conn.data_to_send()):  # to all pings of one piece
+            self._pong = answer
 
     def pause_writing(self) -> None:
         """The peer has stopped taking data."""
@@ -115,6 +177,9 @@ class Wire(WebSocketsSansIOProtocol):
     def resume_writing(self) -> None:
         """The peer takes data again."""
         super().resume_writing()
+        if self._pong and self.open:
+            self.transport.write(self._pong)
+        self._pong = b""
         if self.on_writable is not None:
             self.on_writable(True)
 
@@ -136,6 +201,9 @@ class Wire(WebSocketsSansIOProtocol):
         if self.handshake_complete and self.conn.close_rcvd is None and not self.close_sent:
             self.queue.put_nowait({"type": "websocket.disconnect", "code": 1006})
         super().connection_lost(exc)
+        self._untaken.clear()
+        if self._turn is not None:
+            self._turn.cancel()
 
     def keepalive_timeout(self) -> None:
         """No pong: the peer is gone, and what is buffered for it will never drain."""

@@ -161,3 +161,45 @@ async def test_a_close_frame_from_a_stalled_reader_frees_its_work(start_server) 
         sock.sendall(b"\x88\x82\0\0\0\0\x03\xe8")
         await eventually(lambda: server.metric("contexts") == 0, 0.5)
         assert server.metric("parked_sessions") == 0
+
+
+def _ping(number: int) -> bytes:
+    """A masked ping of the WebSocket itself, not one of ours."""
+    return b"\x89\x84\0\0\0\0" + number.to_bytes(4, "big")
+
+
+async def test_a_flood_of_frames_keeps_nobody_waiting(tone_server: LiveServer) -> None:
+    async with talking(tone_server.ws_url, {}) as talk:
+        with _raw_socket(tone_server, _frame(b'{"type": "hello"}')) as sock:
+            flood = b"\x89\x80\0\0\0\0" * 300_000
+            flooding = asyncio.create_task(asyncio.to_thread(sock.sendall, flood))
+            waits_s = []
+            for number in range(20):
+                began_s = time.perf_counter()
+                await talk.send("ping", id=number)
+                await talk.until("pong", id=number)
+                waits_s.append(time.perf_counter() - began_s)
+            await flooding
+        assert sorted(waits_s)[10] < 0.1
+        assert max(waits_s) < 0.4
+
+
+async def test_pings_that_wait_unread_are_answered_once(tone_server: LiveServer) -> None:
+    last = 100_000
+    with _raw_socket(tone_server, b"") as sock:
+        sock.settimeout(10)
+        await asyncio.to_thread(sock.sendall, b"".join(map(_ping, range(last + 1))))
+        sock.sendall(_frame(b'{"type": "hello"}'))
+        await eventually(lambda: tone_server.metric("sessions") == 1, 20)
+        read = await asyncio.to_thread(_read_until, sock, b"\x8a\x04" + last.to_bytes(4, "big"))
+    assert read < 500_000 < 6 * last
+
+
+def _read_until(sock: socket.socket, what: bytes) -> int:
+    """How many bytes come until ``what`` is among them."""
+    tail, read = b"", 0
+    while what not in tail:
+        piece = sock.recv(65_536)
+        assert piece, "closed before that"
+        tail, read = tail[-16:] + piece, read + len(piece)
+    return read
