@@ -40,7 +40,7 @@ serve: $(VENV)/.base ## the server and its page at http://127.0.0.1:8000
 	@[ -e $(VENV)/.mandarin ] || echo "For a Mandarin voice (a preview): make setup-mandarin"
 	@exec $(BIN)/python -m server $(ARGS)
 
-test: $(VENV)/.dev browser test-web ## every test
+test: $(VENV)/.dev $(VENV)/.mandarin browser test-web ## every test
 	CHROMIUM="$${CHROMIUM:-$$(for name in $(CHROMIUMS); do command -v $$name && break; done)}" \
 	  $(BIN)/python -m pytest -n $(WORKERS) --dist worksteal $(ARGS)
 
