@@ -11,7 +11,7 @@ from typing import Annotated, Any
 import msgspec
 import structlog
 from msgspec import Meta
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
@@ -19,7 +19,7 @@ from server import invalid
 from server.access import Identity, address_key, origin_of
 from server.bodies import read_body
 from server.sessions import Sessions
-from server.speak import read_request, speak
+from server.speak import CLIENT_LEFT, read_request, speak
 from streaming.errors import (
     CosystreamError,
     EngineLoading,
@@ -76,6 +76,8 @@ class Api:
                     answer = await handler(request, self._identify(request, costs=costs))
             except CosystreamError as error:
                 answer = self._answer(error)
+            except ClientDisconnect:  # in the middle of its request; nobody reads the answer
+                answer = Response(status_code=CLIENT_LEFT)
             except Exception as fault:  # the one place where a fault of ours becomes a status
                 log.exception("request failed", path=request.url.path)
                 answer = self._answer(Internal(f"a fault of the server: {type(fault).__name__}"))

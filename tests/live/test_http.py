@@ -260,6 +260,12 @@ class TestRefusals:
                 assert (await client.request(method, path)).status_code in {404, 405}
 
 
+def _half_a_request(server: LiveServer) -> socket.socket:
+    sock = socket.create_connection(("127.0.0.1", int(server.url.rsplit(":", 1)[1])))
+    sock.sendall(b'POST /v1/speak HTTP/1.1\r\nHost: x\r\nContent-Length: 99\r\n\r\n{"text"')
+    return sock
+
+
 class TestReadersThatLeave:
     @pytest.mark.parametrize("name", FORMATS)
     async def test_leaving_ends_the_engines_work(self, tone_server: LiveServer, name: str) -> None:
@@ -295,6 +301,25 @@ class TestReadersThatLeave:
             sock.sendall(f"GET /v1/speak?{query} HTTP/1.1\r\nHost: x\r\n\r\n".encode())
             await eventually(lambda: server.metric("engine_contexts") == 1, 3)
             await eventually(lambda: server.metric("engine_contexts") == 0, 8)
+
+    async def test_leaving_in_the_middle_of_asking_is_no_fault_of_ours(self, start_server) -> None:
+        server = start_server(engine__runner="tone")
+        with _half_a_request(server):
+            await asyncio.sleep(0.2)
+        await asyncio.sleep(0.2)
+        assert 'errors_total{code="internal"} 0.0' in server.get("/metrics").decode()
+        assert "Traceback" not in server.log
+
+    async def test_one_that_never_asks_to_the_end_is_cut_off(self, start_server) -> None:
+        server = start_server(engine__runner="tone", limits__idle_s=1)
+        with _half_a_request(server) as sock:
+            sock.settimeout(5)
+            with contextlib.suppress(ConnectionResetError):
+                assert await asyncio.to_thread(sock.recv, 1) == b""
+        async with talking(server.ws_url, {}) as talk:
+            await talk.send("text", delta="A sentence that takes longer than that. " * 2)
+            await talk.send("end")
+            await talk.until("done")
 
     async def test_an_engine_that_dies_in_mid_stream_cuts_the_transfer_off(
         self, start_server
