@@ -36,7 +36,8 @@ class FirstPacketTimer:
 
     def release(self, chars_so_far: int, now_s: float) -> None:
         """A flush or the end came."""
-        if self._trigger_s is None:
+        again = bool(self._releases) and self._releases[-1][0] == chars_so_far
+        if self._trigger_s is None and not again:  # the first of them let that text go
             self._releases.append((chars_so_far, now_s))
 
     def first_segment(self, char_end: int) -> None:

@@ -31,7 +31,8 @@ class Transcript:
 
     def append(self, delta: str) -> None:
         """More of the client's text."""
-        self._deltas.append(delta)
+        if delta:
+            self._deltas.append(delta)
         self.chars += len(delta)
 
     def segment_started(self, started: SegmentStarted) -> None:

@@ -90,3 +90,14 @@ def test_silence_alone_has_a_first_packet_and_no_first_sound() -> None:
     timer.packet(1.5)
     assert timer.first_packet_ms == 500.0
     assert timer.ttfa_ms is None
+
+
+def test_flushing_again_and_again_keeps_nothing() -> None:
+    timer = FirstPacketTimer()
+    timer.text(3, 1.0)
+    for number in range(1000):
+        timer.release(3, 2.0 + number)
+    assert len(timer._releases) == 1
+    timer.first_segment(3)
+    timer.packet(2.5)
+    assert timer.first_packet_ms == 500.0
