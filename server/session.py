@@ -52,6 +52,7 @@ class Session:
         )
         self._contexts = Contexts(services, terms, self._outbox, self.id, self.log)
         self._end_timer: Timer | None = None
+        self._drained_s: float | None = None
         self._active_s = services.clock.now()
 
     # --- requests ---------------------------------------------------------------------------
@@ -110,6 +111,7 @@ class Session:
         """Go on over a new connection: send again what the client has not seen."""
         self.attach(link)
         self._outbox.resend_after(last_seq)
+        self._tell_drain()
         self._contexts.unpark()
 
     def can_resume_after(self, seq: int) -> bool:
@@ -164,7 +166,13 @@ class Session:
     def drain(self, deadline_s: float) -> None:
         """Take no new contexts; those begun may finish until ``deadline_s`` from now."""
         self._contexts.draining = True
-        self._outbox.unsequenced(GoingAway(deadline_ms=int(deadline_s * 1000)))
+        self._drained_s = self._s.clock.now() + deadline_s
+        self._tell_drain()
+
+    def _tell_drain(self) -> None:
+        if self._drained_s is not None:
+            left_s = max(0.0, self._drained_s - self._s.clock.now())
+            self._outbox.unsequenced(GoingAway(deadline_ms=int(left_s * 1000)))
 
     def finish_drain(self) -> None:
         """The drain is over: close with 1001."""

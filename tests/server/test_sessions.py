@@ -251,6 +251,18 @@ class TestDraining:
         with pytest.raises(GoingAway):
             begin(sessions)
 
+    async def test_who_comes_back_meanwhile_is_told_how_long_it_still_lasts(
+        self, registry: MakeSessions
+    ) -> None:
+        sessions = registry()
+        session, _ = begin(sessions)
+        session.drain(20)
+        session.lost()
+        clock_of(sessions).advance(5)
+        link = FakeLink()
+        session.resume(link, 0)
+        assert link.texts == [{"type": "going_away", "deadline_ms": 15_000}]
+
 
 class TestEnding:
     async def test_a_failure_is_told_then_closed_with_its_code(
