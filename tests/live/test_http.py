@@ -172,7 +172,7 @@ class TestRefusals:
             ({"text": "Hi.", "format": "xyz"}, "invalid_value", "format: expected one of mp3"),
             ({"text": "Hi.", "seed": -1}, "invalid_value", "seed: "),
             ({"text": "Hi.", "colour": "red"}, "invalid_value", "colour: unknown field"),
-            ({"text": "Hi.", "language": "zh"}, "unsupported_language", "zh"),
+            ({"text": "Hi.", "language": "ja"}, "unsupported_language", "ja"),
             ({"text": "你好。"}, "unsupported_language", "docs/voices.md"),
         ],
     )  # fmt: skip
