@@ -16,7 +16,7 @@ PROJECTS := pyproject.toml clients/python/pyproject.toml
 
 PYTHON ?=
 # Most tests wait for speech to be spoken, so more of them run than there are cores.
-WORKERS ?= 4
+WORKERS ?= 3
 ARGS ?=
 TORCH ?= torch>=2.11
 TORCH_INDEX ?= https://download.pytorch.org/whl/cpu

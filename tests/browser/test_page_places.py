@@ -82,9 +82,11 @@ async def test_nothing_sticks_out_on_any_width(
     width_of_all = "document.documentElement.scrollWidth"
     assert await heard.page.evaluate(width_of_all) <= width
 
+    connection = heard.page.locator("#connection")
+    await expect(connection).to_have_attribute("data-state", "ready")
     fake_server.faults.connect_delay_s = 3
     fake_server.drop()
-    await expect(heard.page.locator("#connection")).to_have_attribute("data-state", "reconnecting")
+    await expect(connection).to_have_attribute("data-state", "reconnecting")
     assert await heard.page.evaluate(width_of_all) <= width
 
 
