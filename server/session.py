@@ -140,8 +140,13 @@ class Session:
         self._outbox.unsequenced(error_event(error, fatal=True))
         link = self._detach()
         self._contexts.park()
-        if link is not None:
-            link.close(self._outbox.adapter.close_code(error), error.code)
+        if link is None:
+            return
+        code = self._outbox.adapter.close_code(error)
+        if link.can_write:
+            link.close(code, error.code)
+        else:
+            link.abort(code, error.code)  # a close would wait behind all that it does not take
 
     def close(self, why: str) -> Link | None:
         """End the session and all its work, any number of times; the connection it had."""

@@ -63,8 +63,6 @@ class LimitSettings:
     resume_bytes: int = 4_194_304
     resume_total_bytes: int = 268_435_456
     lead_ms_max: int = 60_000
-    unpaced_bytes: int = 1_048_576
-    """Audio that may wait in the socket of an unpaced context before the engine is held back."""
 
 
 @dataclass(frozen=True)

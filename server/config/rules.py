@@ -101,7 +101,6 @@ RULES: dict[str, Callable[[Any], Fault]] = {
     "limits.resume_bytes": Range(0, _GIB),
     "limits.resume_total_bytes": Range(0, 64 * _GIB),
     "limits.lead_ms_max": Range(0, 3_600_000),
-    "limits.unpaced_bytes": Range(1_024, _GIB),
     "audio.opus_bitrate": Range(6_000, 256_000),
     "audio.opus_complexity": Range(0, 10),
     "audio.encoder_threads": Range(0, 64),

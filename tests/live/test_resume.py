@@ -6,6 +6,7 @@ import asyncio
 from typing import Any
 
 import numpy as np
+import psutil
 import pytest
 from servers import LiveServer
 from talk import Audio, Event, Talk, eventually, talking
@@ -260,3 +261,19 @@ async def test_messages_behind_a_takeover_are_void(start_server) -> None:
             await two.send("ping")
             await two.until("pong")
             assert not two.events("error")
+
+
+async def test_an_old_connection_that_takes_nothing_is_dropped_at_once(start_server) -> None:
+    server = start_server(engine__runner="tone", limits__slow_consumer_s=60, drain_s=1)
+    hello = {"audio": {"codec": "pcm_s16le", "rate": 48000}, "pacing": {"lead_ms": None}}
+    sockets = psutil.Process(server.process.pid).net_connections
+    async with talking(server.ws_url, hello, max_queue=1) as one:
+        resume = _resume(one)
+        await one.send("text", delta="Much more than a socket holds is said here. " * 60)
+        await eventually(lambda: server.metric("packets_total") > 20)
+        await asyncio.sleep(0.5)
+        port = one.socket.local_address[1]
+        async with talking(server.ws_url, resume):
+            await eventually(
+                lambda: not [c for c in sockets() if c.raddr and c.raddr.port == port], 3
+            )
