@@ -97,6 +97,7 @@ $(VENV)/.dev: $(VENV)/.base
 $(VENV)/.mandarin: $(VENV)/.base
 	@echo "Installing the Mandarin voice into $(VENV)"
 	@$(PIP) install -c constraints.txt -e '.[mandarin]'
+	@echo "Start the server again, then: $(BIN)/cosystream say --voice mandarin \"你好\" --out hello.wav"
 	@touch $@
 
 # torch goes in first and from its own index, or pip would fetch gigabytes of CUDA libraries.
