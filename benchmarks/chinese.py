@@ -11,6 +11,8 @@ import re
 from functools import cache
 from typing import Any
 
+from benchmarks.edits import edits
+
 SENTENCES = (
     # Conversation.
     ("喂，你好，请问您找哪位？", None),
@@ -64,12 +66,7 @@ _NUMBER = re.compile(f"[{''.join(_DIGITS)}{''.join(_TENS)}{''.join(_MYRIADS)}]+"
 def errors(wanted: str, heard: str) -> tuple[int, int]:
     """Characters substituted, dropped or put in, and how many ``wanted`` has."""
     reference, got = plain(wanted), plain(heard)
-    row = list(range(len(got) + 1))
-    for i, char in enumerate(reference, 1):
-        diagonal, row[0] = row[0], i
-        for j, other in enumerate(got, 1):
-            diagonal, row[j] = row[j], min(row[j] + 1, row[j - 1] + 1, diagonal + (char != other))
-    return row[-1], len(reference)
+    return edits(reference, got), len(reference)
 
 
 def plain(text: str) -> str:

@@ -59,7 +59,10 @@ CLOSE_CODES: Final[Mapping[type[CosystreamError], int]] = MappingProxyType(
         ResumedElsewhere: 4010,
     }
 )
-"""``docs/protocol.md`` section 10; an error that is not here and ends a connection is 1011."""
+"""``docs/protocol.md`` section 10; one that is not here and ends a connection is ``INTERNAL``."""
+
+INTERNAL = 1011
+"""A fault of ours."""
 
 LOST = 1006
 """A connection that ended without a close frame."""
@@ -67,6 +70,11 @@ LOST = 1006
 METADATA_BYTES = 4096
 TELEPHONE_RATE = 8_000
 RATE = 24_000
+
+
+def close_code(error: CosystreamError) -> int:
+    """The close code for an error that ends the connection."""
+    return CLOSE_CODES.get(type(error), INTERNAL)
 
 
 class NativeAdapter:
@@ -90,7 +98,7 @@ class NativeAdapter:
 
     def close_code(self, error: CosystreamError) -> int:
         """The close code for an error that ends the connection."""
-        return CLOSE_CODES.get(type(error), 1011)
+        return close_code(error)
 
 
 class Connection:
@@ -313,7 +321,7 @@ class Connection:
             return
         self._sessions.services.metrics.error(error.code)
         self._wire.write_text(native.encode_event(error_event(error, fatal=True)))
-        self._wire.close(CLOSE_CODES.get(type(error), 1011), error.code)
+        self._wire.close(close_code(error), error.code)
 
 
 def _require_subprotocol(offered: list[str]) -> None:

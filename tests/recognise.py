@@ -17,6 +17,8 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from benchmarks.edits import edits
+
 RATE = 16_000
 """Samples a second of what ``transcribe`` takes."""
 
@@ -78,12 +80,7 @@ def transcribe(
 def word_errors(reference: str, heard: str) -> tuple[int, int]:
     """Words substituted, dropped or put in, and how many words the reference has."""
     wanted, got = normalise(reference), normalise(heard)
-    row = list(range(len(got) + 1))
-    for i, word in enumerate(wanted, 1):
-        diagonal, row[0] = row[0], i
-        for j, other in enumerate(got, 1):
-            diagonal, row[j] = row[j], min(row[j] + 1, row[j - 1] + 1, diagonal + (word != other))
-    return row[-1], len(wanted)
+    return edits(wanted, got), len(wanted)
 
 
 def word_error_rate(reference: str, heard: str) -> float:

@@ -117,12 +117,9 @@ class Engine:
         return max(0.0, self._vitals.due_s(len(self._live)) - self._clock.now())
 
     def _plan(self) -> list[Context]:
+        busy = self._aside.voices
         return plan(
-            (
-                live.context
-                for live in self._live.values()
-                if live.context.open.voice not in self._aside.voices
-            ),
+            (live.context for live in self._live.values() if live.context.open.voice not in busy),
             self._clock.now(),
             self._costs,
             max_batch=self._runner.max_batch,
@@ -202,7 +199,7 @@ class Engine:
     def _step(self, batch: Sequence[Context]) -> None:
         rows = [self._live[context.open.ctx] for context in batch]
         works = [self._work(live) for live in rows]
-        units = [self._runner.step_units(work.segment) for work in works]
+        units = [head.step_units for live in rows if (head := live.context.head)]
         began_s = self._clock.now()
         results = self._run(works)
         took_s = self._clock.now() - began_s

@@ -95,11 +95,6 @@ def _trailing_money(found: re.Match[str]) -> str:
     return f"{amount(found[1])}{_scale(found[2])}{_CURRENCIES[found[3]]}"
 
 
-def _yuan(found: re.Match[str]) -> str:
-    low, high = found[1], found[2]
-    return f"{amount(low)}到{amount(high)}" if high else ("两" if low == "2" else amount(low))
-
-
 def _percent(found: re.Match[str]) -> str:
     low, high, sign = found[1], found[2], found[3]
     of = {"‰": "千分之"}.get(sign, "百分之")

@@ -75,10 +75,8 @@ def _percent(found: re.Match[str]) -> str:
     return f"{_signed(low)} to {_signed(high)} {name}" if high else f"{_signed(low)} {name}"
 
 
-def _measure(found: re.Match[str]) -> str | None:
+def _measure(found: re.Match[str]) -> str:
     low, high, unit = found[1], found[2], found[3]
-    if unit == "A" and not found.group().endswith(" A") and low.isdigit() and len(low) == 1:
-        pass
     said = f"{_signed(low)} to {_signed(high)}" if high else _signed(low)
     return f"{said} {units.name(unit, one=not high and is_one(low))}"
 

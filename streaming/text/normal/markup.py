@@ -49,11 +49,6 @@ _TICKS = re.compile("`+")
 _STRAY_HASHES = re.compile(r"#{2,}(?=\s|[^\w#]|$)|(?<![\w&])#{2,}")
 
 
-def has_marks(text: str) -> bool:
-    """Whether there may be something to take away."""
-    return re.search(r"[*_`~#|<>\[\]&•▪◦●■◆★►✓✔]|^[ \t]*[-+·] ", text) is not None
-
-
 def strip_control(aligned: Aligned) -> None:
     """Take control tokens and tags away; entities become what they stand for."""
     aligned.sub(CONTROL, _gap)

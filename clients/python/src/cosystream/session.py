@@ -37,7 +37,6 @@ class Session:
         self.last_seq = 0
         self.farewell: CosystreamError | None = None
         """The fatal error that ends the session."""
-        self.going_away = False
         self.behind = False
         """Whether outboxes have something to send that nobody is sending."""
         self.resync_id = "resync-0"
@@ -165,7 +164,6 @@ class Session:
             context.accept(warning)
 
     def _go_away(self, event: GoingAway) -> None:
-        self.going_away = True
         log.warning("the server drains: contexts begun are finished in %s ms", event.deadline_ms)
         for context in self.contexts.values():
             context.accept(event)
