@@ -135,12 +135,14 @@ async def test_flush_speaks_what_is_there_and_the_context_goes_on(live_server: L
 
 
 async def test_contexts_queue_and_do_not_mix(tone_server: LiveServer) -> None:
+    names = ("a", "b", "c")
     async with talking(tone_server.ws_url, PCM) as talk:
-        for name, seed in (("a", 1), ("b", 2), ("c", 3)):
+        for seed, name in enumerate(names, start=1):
             await talk.send("open", ctx=name, seed=seed)
             await talk.send("text", ctx=name, delta=f"This is context {name} speaking now.")
+        for name in names:  # none can end before all are there, however slow this client is
             await talk.send("end", ctx=name)
-        for name in ("a", "b", "c"):
+        for name in names:
             await talk.until("done", ctx=name)
     assert [(q["ctx"], q["position"]) for q in talk.events("queued")][:2] == [("b", 1), ("c", 2)]
     sids = [packet.sid for packet in talk.audio()]
