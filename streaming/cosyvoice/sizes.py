@@ -1,4 +1,4 @@
-"""What a checkpoint's networks measure: plain numbers, and the constants that no checkpoint changes.
+"""What a checkpoint's networks measure: plain numbers, and constants that no checkpoint changes.
 
 Sources: the official ``cosyvoice2.yaml`` and ``cosyvoice3.yaml``, Qwen2's ``config.json``. Knows:
 widths, depths, rates, special ids. Does not know: files (``checkpoint`` reads these from them),
