@@ -10,15 +10,15 @@ from collections import deque
 from dataclasses import dataclass, field
 
 from streaming.messages import SAMPLE_RATE, Open, Segment
+from streaming.steps import Want
 
 
 @dataclass(frozen=True)
 class Pending:
-    """A segment that waits: when it came, and what a step of it costs, in the runner's units."""
+    """A segment that waits, and when it came."""
 
     segment: Segment
     arrived_s: float
-    step_units: float = 1.0
 
 
 @dataclass(frozen=True)
@@ -37,6 +37,8 @@ class Context:
     """When the listener can hear it at the earliest: those before it in its session still play."""
     first_packet_target_s: float
     queue: deque[Pending | Mark] = field(default_factory=deque)
+    wants: dict[str, Want] = field(default_factory=dict)
+    """The steps that could be launched for the segment in work, by stage."""
     produced_samples: int = 0
     played_samples: int = 0
     compute_s: float = 0.0

@@ -1,32 +1,69 @@
 """What a step costs, learned from those that ran.
 
-Knows: seconds a unit of work (a character of text, say), for each stage. Does not know: why.
+Knows: for each stage, seconds as a line over units of work (characters of text, mel frames): a
+batch's first row costs more than its last. Does not know: why.
 """
 
 from __future__ import annotations
 
-PRIOR_S_PER_UNIT = 0.0005
-"""Before anything ran: 25 ms for a clause of 50 characters."""
+from collections.abc import Mapping
+from dataclasses import dataclass
 
-WEIGHT = 0.2
-"""Of the newest step in the average."""
+from streaming.steps import Cost
+
+KEPT = 0.95
+"""Of what older steps weigh, after each new one: a step counts for about the next 20."""
+
+LEAST_SPREAD = 0.05
+"""Units that vary by less than this share of their mean cannot tell a base from a slope."""
+
+
+@dataclass
+class _Seen:
+    """Weighted sums over the steps of a stage: enough for a line of least squares."""
+
+    weight: float = 0.0
+    units: float = 0.0
+    took_s: float = 0.0
+    units_squared: float = 0.0
+    units_took_s: float = 0.0
+
+    def add(self, units: float, took_s: float) -> None:
+        self.weight = KEPT * self.weight + 1.0
+        self.units = KEPT * self.units + units
+        self.took_s = KEPT * self.took_s + took_s
+        self.units_squared = KEPT * self.units_squared + units * units
+        self.units_took_s = KEPT * self.units_took_s + units * took_s
+
+    def line(self) -> Cost:
+        """The best line without a negative base or slope."""
+        spread = self.weight * self.units_squared - self.units**2
+        proportional = Cost(0.0, self.units_took_s / self.units_squared)
+        if spread <= (LEAST_SPREAD * self.units) ** 2:
+            return proportional
+        unit_s = (self.weight * self.units_took_s - self.units * self.took_s) / spread
+        base_s = (self.took_s - unit_s * self.units) / self.weight
+        if base_s < 0.0:
+            return proportional
+        return Cost(base_s, unit_s) if unit_s > 0.0 else Cost(self.took_s / self.weight, 0.0)
 
 
 class Costs:
-    """A moving average of seconds a unit, a stage."""
+    """A line a stage, over the steps that ran lately."""
 
-    def __init__(self, prior_s_per_unit: float = PRIOR_S_PER_UNIT) -> None:
-        self._prior = prior_s_per_unit
-        self._s_per_unit: dict[str, float] = {}
+    def __init__(self, priors: Mapping[str, Cost] | None = None) -> None:
+        """``priors``: what a stage costs before any step of it ran."""
+        self._lines = dict(priors or {})
+        self._seen: dict[str, _Seen] = {}
 
     def learn(self, stage: str, units: float, took_s: float) -> None:
         """A step of ``stage`` over ``units`` in all took so long."""
         if units <= 0:
             return
-        seen = took_s / units
-        known = self._s_per_unit.get(stage, seen)
-        self._s_per_unit[stage] = known + WEIGHT * (seen - known)
+        seen = self._seen.setdefault(stage, _Seen())
+        seen.add(units, took_s)
+        self._lines[stage] = seen.line()
 
     def predict_s(self, stage: str, units: float) -> float:
         """How long such a step will take."""
-        return self._s_per_unit.get(stage, self._prior) * units
+        return self._lines.get(stage, Cost()).of(units)

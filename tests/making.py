@@ -2,6 +2,7 @@
 
 from streaming.context import Context, Pending
 from streaming.messages import Open, Segment
+from streaming.steps import Want
 
 
 def segment(text="Hello there.", index=0, ending="sentence"):
@@ -18,7 +19,8 @@ def context(ctx=1, *, priority=0, audible_s=0.0, target_s=0.15):
     )
 
 
-def waiting(ctx=1, *, arrived_s=0.0, units=10.0, **kwargs):
+def waiting(ctx=1, *, arrived_s=0.0, units=10.0, stage="speech", then=(), **kwargs):
     made = context(ctx, **kwargs)
-    made.queue.append(Pending(segment(), arrived_s, units))
+    made.queue.append(Pending(segment(), arrived_s))
+    made.wants = {stage: Want(stage, units, then)}
     return made

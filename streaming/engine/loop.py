@@ -14,7 +14,7 @@ from typing import Any, Protocol
 from streaming.config import EngineSettings
 from streaming.context import Context, Mark, Pending
 from streaming.costs import Costs
-from streaming.engine.aside import Aside
+from streaming.engine.flights import Flights, Landed, Launch
 from streaming.engine.notes import note_error
 from streaming.engine.track import Track
 from streaming.engine.vitals import Vitals
@@ -37,8 +37,9 @@ from streaming.messages import (
     Unpark,
 )
 from streaming.messages import Mark as Marked
-from streaming.runners.base import SPEECH, Later, Made, Runner, StepResult, Work
-from streaming.scheduler import plan
+from streaming.runners.base import Later, Made, Runner, StepResult, Work
+from streaming.scheduler import Batch, plan
+from streaming.steps import Stage
 from streaming.text.speakable import has_words
 from streaming.voices.loader import VoiceLoader
 
@@ -65,11 +66,16 @@ class Mailbox(Protocol):
         """Let ``receive`` return."""
 
 
-@dataclass
+@dataclass(eq=False)
 class _Live:
     context: Context
     track: Track
+    begun: bool = False
+    """Whether the segment at the head has its state."""
     state: Any = None
+    steps_under_way: int = 0
+    gone: bool = False
+    """Cancelled, failed or finished; what is under way for it is not wanted any more."""
 
     @property
     def ctx(self) -> int:
@@ -86,10 +92,10 @@ class Engine:
         self._settings = settings
         self._mailbox = mailbox
         self._clock = clock
-        self._costs = Costs()
+        self._costs = Costs({stage.name: stage.prior for stage in runner.stages})
         self._vitals = Vitals(settings.slots)
         self._voices = VoiceLoader(runner.load_voice, mailbox.wake)
-        self._aside: Aside[_Live] = Aside(mailbox.wake, settings.hang_timeout_s)
+        self._flights: Flights[_Live] = Flights(mailbox.wake, settings.hang_timeout_s)
         self._live: dict[int, _Live] = {}
         self._out: list[Message] = []
         self._idle = True
@@ -101,13 +107,13 @@ class Engine:
             self.turn()
 
     def turn(self) -> None:
-        """Read, step once if anything can run, publish; sleeps where there is nothing to do."""
+        """Read, launch one step if any can be, publish; sleeps where there is nothing to do."""
         self._take(self._mailbox.receive(self._rest_s()))
-        self._take_aside()
+        self._land()
         batch = self._plan()
-        self._idle = not batch
-        if batch:
-            self._step(batch)
+        self._idle = batch is None
+        if batch is not None:
+            self._launch(batch)
         self._publish()
 
     def _rest_s(self) -> float:
@@ -116,15 +122,19 @@ class Engine:
             return 0.0
         return max(0.0, self._vitals.due_s(len(self._live)) - self._clock.now())
 
-    def _plan(self) -> list[Context]:
-        busy = self._aside.voices
-        return plan(
-            (live.context for live in self._live.values() if live.context.open.voice not in busy),
-            self._clock.now(),
-            self._costs,
-            max_batch=self._runner.max_batch,
-            max_ahead_s=self._settings.max_ahead_s,
-        )
+    def _plan(self) -> Batch | None:
+        """The most pressing of the steps that there is room for."""
+        now_s = self._clock.now()
+        batches = [self._plan_stage(stage, now_s) for stage in self._runner.stages]
+        known = [batch for batch in batches if batch is not None]
+        return min(known, key=lambda batch: batch.begin_by_s, default=None)
+
+    def _plan_stage(self, stage: Stage, now_s: float) -> Batch | None:
+        if not self._flights.room(stage):
+            return None
+        busy = () if stage.runs_ahead else {live.ctx for live in self._flights.owners(stage)}
+        contexts = (live.context for ctx, live in self._live.items() if ctx not in busy)
+        return plan(stage, contexts, now_s, self._costs, max_ahead_s=self._settings.max_ahead_s)
 
     def _publish(self) -> None:
         now_s = self._clock.now()
@@ -161,8 +171,7 @@ class Engine:
         context = live.context
         match message:
             case Speak(segment=segment):
-                units = self._runner.step_units(segment)
-                context.queue.append(Pending(segment, now_s, units))
+                context.queue.append(Pending(segment, now_s))
                 self._settle(live)
             case PlaceMark(mark=name):
                 context.queue.append(Mark(name))
@@ -170,9 +179,9 @@ class Engine:
             case End():
                 context.ended = True
                 self._settle(live)
-            case Cancel(ctx=ctx):
-                del self._live[ctx]
-                self._out.append(Released(ctx=ctx, compute_s=context.compute_s))
+            case Cancel():
+                self._drop(live)
+                self._out.append(Released(ctx=live.ctx, compute_s=context.compute_s))
             case Park():
                 context.parked = True
             case Unpark():
@@ -191,40 +200,52 @@ class Engine:
                     continue
                 if outcome.error is None:
                     live.context.voice_ready = True
+                    self._settle(live)
                 else:
                     self._fail(live, f"voice {outcome.voice!r} could not be loaded")
 
     # --- what is made ----------------------------------------------------------------------
 
-    def _step(self, batch: Sequence[Context]) -> None:
-        rows = [self._live[context.open.ctx] for context in batch]
-        works = [self._work(live) for live in rows]
-        units = [head.step_units for live in rows if (head := live.context.head)]
-        began_s = self._clock.now()
-        results = self._run(works)
-        took_s = self._clock.now() - began_s
-        if not any(isinstance(result, Later) for result in results):
-            self._costs.learn(SPEECH, sum(units), took_s)
-            self._vitals.steps += 1
-            self._vitals.busy_s += took_s
-        for live, result, share in zip(rows, results, units, strict=True):
-            if isinstance(result, Later):
-                self._aside.add(live, live.context.open.voice, result.result, began_s)
+    def _launch(self, batch: Batch) -> None:
+        now_s = self._clock.now()
+        rows = [self._live[row.context.open.ctx] for row in batch.rows]
+        works = [
+            self._work(live, slack_s=row.finish_by_s - now_s)
+            for live, row in zip(rows, batch.rows, strict=True)
+        ]
+        units = tuple(row.want.units for row in batch.rows)
+        launch = Launch(batch.stage, tuple(rows), units, now_s)
+        results = self._run(batch.stage, works)
+        for live in rows:
+            live.steps_under_way += 1
+        if isinstance(results, Later):
+            self._flights.add(launch, results.results)
+            for live in rows:
+                self._ask(live)
+        else:
+            self._arrive(Landed(launch, results, self._clock.now() - now_s))
+
+    def _land(self) -> None:
+        for landed in self._flights.landed(self._clock.now()):
+            self._arrive(landed)
+
+    def _arrive(self, landed: Landed[_Live]) -> None:
+        launch = landed.launch
+        total = sum(launch.units)
+        self._costs.learn(launch.stage.name, total, landed.took_s)
+        self._vitals.steps += 1
+        self._vitals.busy_s += landed.took_s
+        for live, result, units in zip(launch.owners, landed.results, launch.units, strict=True):
+            live.steps_under_way -= 1
+            live.context.compute_s += landed.took_s * units / total
+            if live.gone:
+                self._free(live)
             else:
-                live.context.compute_s += took_s * share / sum(units)
                 self._deliver(live, result)
 
-    def _take_aside(self) -> None:
-        for ended in self._aside.ended(self._clock.now()):
-            self._vitals.steps += 1
-            self._vitals.busy_s += ended.took_s
-            ended.owner.context.compute_s += ended.took_s
-            if self._live.get(ended.owner.ctx) is ended.owner:  # it may have been cancelled
-                self._deliver(ended.owner, ended.result)
-
-    def _work(self, live: _Live) -> Work:
+    def _work(self, live: _Live, slack_s: float = 0.0) -> Work:
         head = live.context.head
-        assert head is not None, "the plan holds only contexts with work"
+        assert head is not None, "only a context with a segment has work"
         asked = live.context.open
         return Work(
             ctx=asked.ctx,
@@ -233,17 +254,25 @@ class Engine:
             speed=asked.speed,
             seed=asked.seed,
             instruct=asked.instruct,
+            language=asked.language,
             state=live.state,
+            slack_s=slack_s,
         )
 
-    def _run(self, works: Sequence[Work]) -> Sequence[StepResult]:
+    def _run(self, stage: Stage, works: Sequence[Work]) -> Sequence[StepResult] | Later:
         """A step; one that fails as a whole is run again row by row, to find whose fault it is."""
         try:
-            return self._runner.step(works)
+            return self._runner.step(stage.name, works)
         except Exception as error:  # noqa: BLE001 - a model may raise anything; its context is told
             if len(works) == 1:
                 return [error]
-        return [result for work in works for result in self._run([work])]
+        return [self._run_alone(stage, work) for work in works]
+
+    def _run_alone(self, stage: Stage, work: Work) -> StepResult:
+        results = self._run(stage, [work])
+        if isinstance(results, Later):  # rare: what failed together is waited for here
+            results = results.results.result(timeout=self._settings.hang_timeout_s)
+        return results[0]
 
     def _deliver(self, live: _Live, result: Made | Exception) -> None:
         if isinstance(result, Exception):
@@ -264,10 +293,12 @@ class Engine:
         context.produced(samples, self._clock.now())
         self._vitals.audio_samples += samples
         live.state = made.state
-        if made.done:
-            live.state = None
-            context.queue.popleft()
-            self._settle(live)
+        if not made.done:
+            self._ask(live)
+            return
+        self._end_segment(live)
+        context.queue.popleft()
+        self._settle(live)
 
     def _settle(self, live: _Live) -> None:
         """Deal with all that needs no step: marks, segments without a word, the end."""
@@ -286,6 +317,40 @@ class Engine:
             context.queue.popleft()
         if context.complete:
             self._finish(live)
+        elif context.head is not None and context.voice_ready and not live.begun:
+            self._begin(live)
+
+    def _begin(self, live: _Live) -> None:
+        """Give the segment at the head its state."""
+        try:
+            live.state = self._runner.begin(self._work(live))
+        except Exception as error:  # noqa: BLE001 - a model may raise anything; its context is told
+            self._fail_with(live, error)
+            return
+        live.begun = True
+        self._ask(live)
+
+    def _ask(self, live: _Live) -> None:
+        """What could be launched for the segment at the head."""
+        wants = self._runner.wants(self._work(live))
+        live.context.wants = {want.stage: want for want in wants}
+
+    def _end_segment(self, live: _Live) -> None:
+        live.context.wants = {}
+        if live.begun:
+            live.begun = False
+            self._runner.release(live.state)
+        live.state = None
+
+    def _drop(self, live: _Live) -> None:
+        """It is over; what its state holds is free once nothing of it is under way."""
+        del self._live[live.ctx]
+        live.gone = True
+        self._free(live)
+
+    def _free(self, live: _Live) -> None:
+        if not live.steps_under_way:
+            self._end_segment(live)
 
     def _finish(self, live: _Live) -> None:
         self._out += live.track.finish()
@@ -296,7 +361,7 @@ class Engine:
                 compute_s=live.context.compute_s,
             )
         )
-        del self._live[live.ctx]
+        self._drop(live)
 
     def _fail_with(self, live: _Live, error: Exception) -> None:
         if isinstance(error, CosystreamError):
@@ -310,4 +375,4 @@ class Engine:
         self._out.append(
             Failed(ctx=live.ctx, code=told.code, message=message, retryable=told.retryable)
         )
-        del self._live[live.ctx]
+        self._drop(live)

@@ -1,8 +1,9 @@
 """What the engine asks of a runner.
 
-A runner turns text into samples, one step for a batch of contexts at a time, and holds no context:
-all that belongs to one is a value that the engine hands back with the next step. So a batch may be
-run again row by row when it failed as a whole, and a context can be dropped by forgetting it.
+A runner turns text into samples by steps, each of one stage and for a batch of contexts. It knows
+no context but by the state it makes for a segment (``begin``), which the engine keeps, hands back
+with every step and gives up at the end (``release``). So a batch that failed as a whole may be run
+again row by row, and a context is dropped by releasing its state.
 Does not know: contexts' queues, deadlines, pauses, chunks.
 """
 
@@ -17,13 +18,13 @@ import numpy as np
 import numpy.typing as npt
 
 from streaming.messages import Ready, Segment
+from streaming.steps import Stage, Want
 
 Samples: TypeAlias = npt.NDArray[np.float32]
 """Mono, 24 kHz, -1 to 1, shape ``(T,)``."""
 
 SPEECH = "speech"
-"""The one stage of a runner that goes from text to samples in a single kind of step. A runner of
-several networks names a stage for each; costs are learned a stage."""
+"""The one stage of a runner that goes from text to samples in a single kind of step."""
 
 
 @dataclass(frozen=True)
@@ -36,9 +37,11 @@ class Work:
     speed: float
     seed: int
     instruct: str | None = None
-    stage: str = SPEECH
+    language: str = "auto"
     state: Any = None
-    """What the step before returned for this segment; ``None`` at its beginning."""
+    """What ``begin`` returned for this segment, or the last step since."""
+    slack_s: float = 0.0
+    """How long until the step's audio is needed."""
 
 
 @dataclass(frozen=True)
@@ -53,38 +56,33 @@ class Made:
     """How long the whole segment will be, where that is known before it is done."""
 
 
+StepResult: TypeAlias = Made | Exception
+"""An exception fails that row's context alone; one of ``streaming.errors`` is told as it is."""
+
+
 @dataclass(frozen=True)
 class Later:
-    """The step of one row goes on in a thread of the runner's own.
+    """The step goes on elsewhere: on a device, or in a thread of the runner's own.
 
-    Until ``result`` is there, no further step with that row's voice is asked for; steps with other
-    voices are. What ``result`` raises, or is, counts as if the step had returned it.
+    ``results`` has a result for each row. What it raises counts against every row.
     """
 
-    result: Future[Made | Exception]
-
-
-StepResult: TypeAlias = Made | Later | Exception
-"""An exception fails that row's context alone; one of ``streaming.errors`` is told as it is."""
+    results: Future[Sequence[StepResult]]
 
 
 class Runner(Protocol):
     """A model, or several, loaded in the engine's process."""
 
     @property
-    def max_batch(self) -> int:
-        """Rows a step can take."""
+    def stages(self) -> tuple[Stage, ...]:
+        """The kinds of step there are, in the order in which a segment meets them."""
         ...
 
     def load(self) -> None:
         """Load and warm all that the first context would wait for. Raises what went wrong."""
 
     def ready(self, slots: int) -> Ready:
-        """What it can do, once loaded."""
-        ...
-
-    def step_units(self, segment: Segment) -> float:
-        """How much a step of that segment is, in units that cost about the same each."""
+        """What it can do, once loaded; ``slots`` is what the settings allow."""
         ...
 
     def has_voice(self, voice: str) -> bool:
@@ -94,6 +92,41 @@ class Runner(Protocol):
     def load_voice(self, voice: str) -> None:
         """Make it so; called in a thread of its own, beside steps with other voices."""
 
-    def step(self, batch: Sequence[Work]) -> Sequence[StepResult]:
+    def begin(self, work: Work) -> Any:
+        """The state of a segment of which nothing is made. Raises what the context is told."""
+
+    def wants(self, work: Work) -> Sequence[Want]:
+        """The steps that could be launched for that row now; none while it waits for another."""
+        ...
+
+    def step(self, stage: str, batch: Sequence[Work]) -> Sequence[StepResult] | Later:
         """One step for each row, in the rows' order. What it raises counts against every row."""
         ...
+
+    def release(self, state: Any) -> None:
+        """The segment is complete, or nobody wants it: what its state holds is free again."""
+
+
+class OneStage:
+    """The part of a runner that goes from text to samples in steps of one kind.
+
+    Its state is a value that each step returns anew, so there is nothing to begin and to release.
+    """
+
+    stages: tuple[Stage, ...] = (Stage(SPEECH),)
+
+    def begin(self, work: Work) -> Any:
+        """Nothing: a first step finds no state."""
+        del work
+
+    def wants(self, work: Work) -> Sequence[Want]:
+        """Always the next step."""
+        return (Want(self.stages[0].name, self.step_units(work.segment)),)
+
+    def step_units(self, segment: Segment) -> float:
+        """How much a step of that segment is."""
+        del segment
+        return 1.0
+
+    def release(self, state: Any) -> None:
+        """Forget it."""

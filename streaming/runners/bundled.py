@@ -8,19 +8,20 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from itertools import chain
+from typing import Any
 
 from streaming.config import EngineSettings
-from streaming.messages import Ready, Segment
-from streaming.runners.base import StepResult, Work
+from streaming.messages import Ready
+from streaming.runners.base import Later, StepResult, Work
 from streaming.runners.embedded import EmbeddedRunner
 from streaming.runners.mandarin.voice import MANDARIN, MandarinRunner
+from streaming.steps import Want
 
 
 class BundledRunner:
     """Two runners as one; a step belongs to the runner of its voice."""
 
-    max_batch = 1
+    stages = (*EmbeddedRunner.stages, *MandarinRunner.stages)
 
     def __init__(self, settings: EngineSettings) -> None:
         self._default = settings.default_voice
@@ -52,9 +53,13 @@ class BundledRunner:
             options=english.options,
         )
 
-    def step_units(self, segment: Segment) -> float:
-        """By the text: what has Chinese characters is for the Mandarin voice, or is refused."""
-        return self._runner_of_text(segment.text).step_units(segment)
+    def begin(self, work: Work) -> Any:
+        """What its voice's runner begins with."""
+        return self._runner(work.voice).begin(work)
+
+    def wants(self, work: Work) -> Sequence[Want]:
+        """What its voice's runner wants."""
+        return self._runner(work.voice).wants(work)
 
     def has_voice(self, voice: str) -> bool:
         """Whether the runner of that voice has it."""
@@ -64,12 +69,13 @@ class BundledRunner:
         """Let the runner of that voice load it."""
         self._runner(voice).load_voice(voice)
 
-    def step(self, batch: Sequence[Work]) -> list[StepResult]:
-        """Each row's runner makes its step."""
-        return list(chain.from_iterable(self._runner(work.voice).step([work]) for work in batch))
+    def step(self, stage: str, batch: Sequence[Work]) -> Sequence[StepResult] | Later:
+        """The stage's runner makes the steps."""
+        mandarin = stage == MandarinRunner.stages[0].name
+        return (self._mandarin if mandarin else self._english).step(stage, batch)
+
+    def release(self, state: Any) -> None:
+        """Neither runner holds anything."""
 
     def _runner(self, voice: str) -> MandarinRunner | EmbeddedRunner:
         return self._mandarin if voice == MANDARIN.id else self._english
-
-    def _runner_of_text(self, text: str) -> MandarinRunner | EmbeddedRunner:
-        return self._english if text.isascii() else self._mandarin

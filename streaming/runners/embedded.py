@@ -21,7 +21,7 @@ from hibari.voices import DEFAULT, VOICES, voice_path
 from streaming.config import EngineSettings
 from streaming.errors import CosystreamError, SynthesisFailed
 from streaming.messages import Ready, Segment, Voice
-from streaming.runners.base import Made, Samples, Work
+from streaming.runners.base import Made, OneStage, Samples, StepResult, Work
 from streaming.runners.english import Foreign, prepare
 from streaming.runners.pieces import join_piece, split_phonemes
 from streaming.voices import catalog
@@ -45,10 +45,8 @@ class _Rest:
     spoken: int
 
 
-class EmbeddedRunner:
+class EmbeddedRunner(OneStage):
     """hibari's voices, one context a step: its steps are too short to gain by batching."""
-
-    max_batch = 1
 
     def __init__(self, settings: EngineSettings, others: Sequence[Voice] = ()) -> None:
         """``others``: voices that are not its own, to name those that can what its own cannot."""
@@ -104,8 +102,9 @@ class EmbeddedRunner:
             model(text, seed=0)
         self._models[voice] = model
 
-    def step(self, batch: Sequence[Work]) -> list[Made | Exception]:
+    def step(self, stage: str, batch: Sequence[Work]) -> list[StepResult]:
         """The next piece of each."""
+        del stage
         return [self._step(work) for work in batch]
 
     def _step(self, work: Work) -> Made | Exception:

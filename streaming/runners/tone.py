@@ -15,8 +15,9 @@ from collections.abc import Sequence
 import numpy as np
 
 from streaming.config import EngineSettings
-from streaming.messages import SAMPLE_RATE, Ready, Segment, Voice
-from streaming.runners.base import Made, Samples, Work
+from streaming.messages import SAMPLE_RATE, Ready, Voice
+from streaming.runners.base import SPEECH, Made, OneStage, Samples, StepResult, Work
+from streaming.steps import Stage
 from streaming.voices import catalog
 
 CHAR_SAMPLES = 1_440
@@ -45,10 +46,10 @@ def length_samples(text: str, speed: float) -> int:
     return round(len(text) * CHAR_SAMPLES / speed)
 
 
-class ToneRunner:
+class ToneRunner(OneStage):
     """Sines for everyone."""
 
-    max_batch = 64
+    stages = (Stage(SPEECH, max_batch=64),)
 
     def __init__(self, settings: EngineSettings) -> None:
         if settings.model is not None:
@@ -74,11 +75,6 @@ class ToneRunner:
             options=("speed", "seed"),
         )
 
-    def step_units(self, segment: Segment) -> float:
-        """Every step is as long as any other."""
-        del segment
-        return 1.0
-
     def has_voice(self, voice: str) -> bool:
         """Both are there from the beginning."""
         return voice in _BASE_HZ
@@ -87,8 +83,9 @@ class ToneRunner:
         """Raise: whatever is not there cannot be had."""
         raise KeyError(voice)
 
-    def step(self, batch: Sequence[Work]) -> list[Made]:
+    def step(self, stage: str, batch: Sequence[Work]) -> list[StepResult]:
         """The next 160 ms of each."""
+        del stage
         return [_step(work) for work in batch]
 
 

@@ -1,33 +1,51 @@
 import pytest
 
-from streaming.costs import PRIOR_S_PER_UNIT, Costs
+from streaming.costs import Costs
+from streaming.steps import Cost
+
+PRIOR = Cost()
+
+
+def learned(*steps):
+    costs = Costs()
+    for units, took_s in steps:
+        costs.learn("speech", units, took_s)
+    return costs
 
 
 def test_before_anything_ran_the_prior_holds():
-    assert Costs().predict_s("speech", 100) == pytest.approx(100 * PRIOR_S_PER_UNIT)
+    assert Costs().predict_s("speech", 100) == pytest.approx(PRIOR.of(100))
+    assert Costs({"flow": Cost(0.02, 0.001)}).predict_s("flow", 10) == pytest.approx(0.03)
 
 
 def test_the_first_step_replaces_the_prior():
-    costs = Costs()
-    costs.learn("speech", 50, 0.1)
-    assert costs.predict_s("speech", 100) == pytest.approx(0.2)
+    assert learned((50, 0.1)).predict_s("speech", 100) == pytest.approx(0.2)
 
 
 def test_later_steps_move_the_average():
-    costs = Costs()
-    costs.learn("speech", 1, 0.010)
-    for _ in range(100):
-        costs.learn("speech", 1, 0.020)
+    costs = learned((1, 0.010), *[(1, 0.020)] * 100)
     assert costs.predict_s("speech", 1) == pytest.approx(0.020, rel=0.01)
+
+
+def test_a_step_has_a_price_of_its_own_beside_its_rows():
+    costs = learned(*[(rows, 0.030 + 0.002 * rows) for rows in (1, 16, 4, 8, 2, 12)])
+    assert costs.predict_s("speech", 1) == pytest.approx(0.032)
+    assert costs.predict_s("speech", 32) == pytest.approx(0.094)
+
+
+def test_no_noise_makes_a_price_negative():
+    growing = learned((10, 0.001), (20, 0.05), (11, 0.001), (19, 0.04))
+    falling = learned((10, 0.05), (20, 0.01), (11, 0.05), (19, 0.01))
+    for costs in (growing, falling):
+        assert costs.predict_s("speech", 0) >= 0
+        assert costs.predict_s("speech", 100) >= costs.predict_s("speech", 1) >= 0
 
 
 def test_stages_are_learned_apart():
     costs = Costs()
     costs.learn("flow", 1, 0.5)
-    assert costs.predict_s("vocoder", 1) == pytest.approx(PRIOR_S_PER_UNIT)
+    assert costs.predict_s("vocoder", 1) == pytest.approx(PRIOR.of(1))
 
 
 def test_a_step_of_nothing_teaches_nothing():
-    costs = Costs()
-    costs.learn("speech", 0, 1.0)
-    assert costs.predict_s("speech", 1) == pytest.approx(PRIOR_S_PER_UNIT)
+    assert learned((0, 1.0)).predict_s("speech", 1) == pytest.approx(PRIOR.of(1))

@@ -9,16 +9,22 @@ from making import context, segment, waiting
 from streaming.context import Context, Pending
 from streaming.costs import Costs
 from streaming.scheduler import PRIORITY_S, plan
+from streaming.steps import Cost, Stage, Want
 
 RATE = 24_000
 AHEAD_S = 6.0
 CHAR_S = 0.06
 """Speech a character."""
 
+ALONE = Stage("speech")
+FREE = Costs({"speech": Cost(base_s=0.005, unit_s=0.0)})
+"""One row more costs nothing."""
+
 
 def chosen(contexts, now_s=0.0, *, max_batch=1, costs=None):
-    batch = plan(contexts, now_s, costs or Costs(), max_batch=max_batch, max_ahead_s=AHEAD_S)
-    return [each.open.ctx for each in batch]
+    stage = Stage("speech", max_batch=max_batch)
+    batch = plan(stage, contexts, now_s, costs or Costs(), max_ahead_s=AHEAD_S)
+    return [each.open.ctx for each in batch.contexts] if batch else []
 
 
 def started(ctx, *, ahead_s, now_s=0.0):
@@ -64,12 +70,37 @@ class TestBatches:
     def test_a_share_is_kept_for_those_who_have_sent_nothing(self):
         pressing = [started(ctx, ahead_s=0.01 * ctx) for ctx in range(1, 9)]
         newcomers = [waiting(ctx, arrived_s=5.0) for ctx in (20, 21, 22)]
-        batch = chosen([*pressing, *newcomers], max_batch=8)
+        batch = chosen([*pressing, *newcomers], max_batch=8, costs=FREE)
         assert sorted(batch) == [1, 2, 3, 4, 5, 6, 20, 21]
 
     def test_a_share_nobody_wants_is_used_by_the_others(self):
         speaking = [started(ctx, ahead_s=0.01 * ctx) for ctx in range(1, 12)]
-        assert chosen(speaking, max_batch=8) == [1, 2, 3, 4, 5, 6, 7, 8]
+        assert chosen(speaking, max_batch=8, costs=FREE) == [1, 2, 3, 4, 5, 6, 7, 8]
+
+
+class TestStepsOfSeveralStages:
+    def test_only_those_that_want_the_stage_are_in_its_batch(self):
+        other = waiting(2, stage="flow")
+        assert chosen([waiting(1), other], max_batch=8) == [1]
+
+    def test_what_must_follow_makes_a_step_more_pressing(self):
+        far = waiting(1, arrived_s=0.1, then=[("flow", 1000.0)])
+        assert chosen([waiting(2), far]) == [1]
+
+    def test_a_long_step_is_not_joined_to_one_that_it_would_make_late(self):
+        playing = started(1, ahead_s=0.05)
+        long = waiting(2, units=200.0, arrived_s=5.0)
+        short = waiting(3, units=20.0, arrived_s=5.0)
+        assert chosen([playing, long, short], max_batch=8) == [1, 3]
+
+    def test_what_is_late_already_keeps_nobody_out(self):
+        late = started(1, ahead_s=-0.5)
+        assert chosen([late, waiting(2, units=200.0)], max_batch=8) == [1, 2]
+
+    def test_where_one_row_more_costs_nothing_all_join(self):
+        playing = started(1, ahead_s=0.05)
+        rest = [waiting(ctx, units=200.0) for ctx in (2, 3, 4)]
+        assert chosen([playing, *rest], max_batch=8, costs=FREE) == [1, 2, 3, 4]
 
 
 @dataclass
@@ -104,9 +135,9 @@ class Simulation:
         while self.now_s < until_s:
             self._let_in()
             contexts = [stream.context for stream in self.streams.values()]
-            batch = plan(contexts, self.now_s, self.costs, max_batch=1, max_ahead_s=AHEAD_S)
+            batch = plan(ALONE, contexts, self.now_s, self.costs, max_ahead_s=AHEAD_S)
             if batch:
-                self._step(self.streams[batch[0].open.ctx])
+                self._step(self.streams[batch.contexts[0].open.ctx])
             else:
                 self.now_s = self._next_event_s(until_s)
 
@@ -115,7 +146,15 @@ class Simulation:
             self._listen(stream)
         while self.arrivals and self.arrivals[0][0] <= self.now_s:
             when_s, ctx, chars = self.arrivals.pop(0)
-            self.streams[ctx].context.queue.append(Pending(segment("x" * chars), when_s, chars))
+            context = self.streams[ctx].context
+            context.queue.append(Pending(segment("x" * chars), when_s))
+            self._ask(context)
+
+    @staticmethod
+    def _ask(context):
+        if context.head is not None:
+            chars = len(context.head.segment.text)
+            context.wants = {"speech": Want("speech", chars)}
 
     def _listen(self, stream):
         if stream.first_audio_s is not None:
@@ -136,6 +175,7 @@ class Simulation:
         arrived_s = stream.context.queue.popleft().arrived_s
         self._hear(stream, chars * CHAR_S, arrived_s)
         stream.context.produced(round(chars * CHAR_S * RATE), self.now_s)
+        self._ask(stream.context)
 
     def _hear(self, stream, audio_s, arrived_s):
         if stream.first_audio_s is None:

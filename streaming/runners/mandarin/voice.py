@@ -16,11 +16,12 @@ import numpy as np
 from streaming.config import EngineSettings
 from streaming.errors import CosystreamError, SynthesisFailed
 from streaming.messages import SAMPLE_RATE, Ready, Segment, Voice
-from streaming.runners.base import Later, Made, StepResult, Work
+from streaming.runners.base import Later, Made, OneStage, StepResult, Work
 from streaming.runners.english import Foreign
 from streaming.runners.mandarin.kokoro import Kokoro, Plan
 from streaming.runners.mandarin.pieces import STRETCH_FRAMES, cut, fade, next_end
 from streaming.runners.mandarin.script import Script
+from streaming.steps import Cost, Stage
 from streaming.voices import catalog
 
 MANDARIN = Voice(
@@ -30,9 +31,6 @@ MANDARIN = Voice(
     description="Mandarin, with English in it; a preview in a Japanese speaker's timbre",
     preview=True,
 )
-
-STEP_UNITS = 1_000.0
-"""What a stretch costs next to a character of an English segment, about."""
 
 SHORTEST_S = 0.05
 LONGEST_S = 2.0
@@ -57,10 +55,10 @@ class _Rest:
     expected_samples: int | None
 
 
-class MandarinRunner:
+class MandarinRunner(OneStage):
     """One voice; one stretch at a time, in a thread of its own."""
 
-    max_batch = 1
+    stages = (Stage("mandarin", prior=Cost(unit_s=0.5)),)
 
     def __init__(self, settings: EngineSettings, voices: Sequence[Voice] = (MANDARIN,)) -> None:
         """``voices``: all that the server has, to name those that can what this one cannot."""
@@ -85,11 +83,6 @@ class MandarinRunner:
             options=("speed",),
         )
 
-    def step_units(self, segment: Segment) -> float:
-        """Every stretch is about as long as any other."""
-        del segment
-        return STEP_UNITS
-
     def has_voice(self, voice: str) -> bool:
         """Whether the model is in memory."""
         return voice == MANDARIN.id and self._model is not None
@@ -109,9 +102,13 @@ class MandarinRunner:
         model.speak(plan, plan.begin, plan.begin + STRETCH_FRAMES[0])
         self._script, self._model = script, model
 
-    def step(self, batch: Sequence[Work]) -> list[StepResult]:
+    def step(self, stage: str, batch: Sequence[Work]) -> Later:
         """The next stretch of each, later."""
-        return [Later(self._thread.submit(self._step, work)) for work in batch]
+        del stage
+        return Later(self._thread.submit(self._steps, batch))
+
+    def _steps(self, batch: Sequence[Work]) -> list[StepResult]:
+        return [self._step(work) for work in batch]
 
     def _step(self, work: Work) -> Made | Exception:
         assert self._model is not None, "steps come after the voice is loaded"

@@ -61,9 +61,9 @@ class CountingRunner(ToneRunner):
         super().__init__(settings)
         self.batches = []
 
-    def step(self, batch):
+    def step(self, stage, batch):
         self.batches.append([work.ctx for work in batch])
-        return super().step(batch)
+        return super().step(stage, batch)
 
 
 class Bench:
@@ -140,9 +140,9 @@ class TestAContext:
 
     def test_is_counted_with_what_it_cost(self):
         class Slow(ToneRunner):
-            def step(self, batch):
+            def step(self, stage, batch):
                 bench.clock.advance(0.25)
-                return super().step(batch)
+                return super().step(stage, batch)
 
         bench = Bench(Slow)
         events = bench.turn(*opened(1, "ab"), times=3)
@@ -185,7 +185,7 @@ class TestFaults:
 
     def test_an_error_of_ours_is_told_as_it_is(self):
         class Refusing(ToneRunner):
-            def step(self, batch):
+            def step(self, _stage, batch):
                 return [UnsupportedLanguage("not this")] * len(batch)
 
         (failed,) = Bench(Refusing).turn(*opened(1, "Hello."))
@@ -296,10 +296,10 @@ class TestBatches:
 
     def test_a_batch_that_fails_as_a_whole_is_run_again_row_by_row(self):
         class Moody(CountingRunner):
-            def step(self, batch):
+            def step(self, stage, batch):
                 if len(batch) > 1:
                     raise RuntimeError("too many")
-                return super().step(batch)
+                return super().step(stage, batch)
 
         bench = Bench(Moody)
         events = bench.turn(*opened(1, "Hi."), *opened(2, "Hi."), times=10)

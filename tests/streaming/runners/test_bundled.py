@@ -6,6 +6,7 @@ from making import segment
 pytest.importorskip("rjieba", reason="the Mandarin voice is not there: make setup-mandarin")
 
 from streaming.config import EngineSettings
+from streaming.costs import Costs
 from streaming.errors import UnknownVoice, UnsupportedLanguage
 from streaming.runners import registry
 from streaming.runners.base import Later, Made, Work
@@ -34,11 +35,11 @@ def test_the_default_is_loaded_and_any_other_when_it_is_asked_for():
     assert runner.has_voice("heart")
     assert not runner.has_voice("mandarin")
     runner.load_voice("mandarin")
-    (spoken,) = runner.step([work("Hello.", "heart")])
+    (spoken,) = runner.step("speech", [work("Hello.", "heart")])
     assert isinstance(spoken, Made)
-    (later,) = runner.step([work("你好。", "mandarin")])
+    later = runner.step("mandarin", [work("你好。", "mandarin")])
     assert isinstance(later, Later)
-    assert isinstance(later.result.result(timeout=60), Made)
+    assert isinstance(later.results.result(timeout=60)[0], Made)
 
 
 def test_mandarin_can_be_the_default():
@@ -57,11 +58,15 @@ def test_a_default_that_is_not_there_is_refused_with_all_that_are():
 def test_an_english_voice_that_meets_chinese_names_the_one_that_can():
     runner = registry.create(EngineSettings())
     runner.load()
-    (error,) = runner.step([work("你好", "heart")])
+    (error,) = runner.step("speech", [work("你好", "heart")])
     assert isinstance(error, UnsupportedLanguage)
     assert "voices that can: mandarin" in error.message
 
 
-def test_a_step_of_chinese_is_known_to_be_dear():
+def test_each_voice_has_a_stage_of_its_own_so_that_neither_waits_for_the_other():
     runner = registry.create(EngineSettings())
-    assert runner.step_units(segment("你好")) > 10 * runner.step_units(segment("Hello."))
+    english, mandarin = (runner.wants(work("你好", voice))[0] for voice in ("heart", "mandarin"))
+    assert {english.stage, mandarin.stage} == {stage.name for stage in runner.stages}
+    costs = Costs({stage.name: stage.prior for stage in runner.stages})
+    assert costs.predict_s(mandarin.stage, mandarin.units) > 0.1
+    assert costs.predict_s(english.stage, english.units) < 0.01

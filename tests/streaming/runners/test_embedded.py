@@ -37,7 +37,7 @@ def results(runner, text, **kwargs):
     """What each step gives, to the end of the segment."""
     made, state = [], None
     while True:
-        (result,) = runner.step([work(text, state=state, **kwargs)])
+        (result,) = runner.step("speech", [work(text, state=state, **kwargs)])
         made.append(result)
         if not isinstance(result, Made) or result.done:
             return made

@@ -18,7 +18,7 @@ def work(text="Hello there.", *, seed=0, speed=1.0, voice="tone-a", state=None):
 def whole(**kwargs):
     pieces, state, done = [], None, False
     while not done:
-        (made,) = RUNNER.step([work(state=state, **kwargs)])
+        (made,) = RUNNER.step("speech", [work(state=state, **kwargs)])
         pieces.append(made.samples)
         state, done = made.state, made.done
     return np.concatenate(pieces)
@@ -34,7 +34,7 @@ def test_speech_is_as_long_as_the_text_would_be():
 
 
 def test_a_step_is_160_ms():
-    (made,) = RUNNER.step([work("x" * 10)])
+    (made,) = RUNNER.step("speech", [work("x" * 10)])
     assert len(made.samples) == STEP_SAMPLES
     assert not made.done
     assert made.expected_samples == 14_400
@@ -57,7 +57,7 @@ def test_steps_join_without_a_seam():
 
 def test_a_fault_in_the_text_is_committed():
     with pytest.raises(RuntimeError):
-        RUNNER.step([work("[[raise]]")])
+        RUNNER.step("speech", [work("[[raise]]")])
 
 
 def test_it_is_found_by_its_name():

@@ -38,9 +38,9 @@ def results(runner, text, *, speed=1.0, index=0):
     """What each step gives, to the end of the segment."""
     made, state = [], None
     while True:
-        (later,) = runner.step([work(text, speed=speed, index=index, state=state)])
+        later = runner.step("mandarin", [work(text, speed=speed, index=index, state=state)])
         assert isinstance(later, Later)
-        result = later.result.result(timeout=60)
+        (result,) = later.results.result(timeout=60)
         made.append(result)
         if not isinstance(result, Made) or result.done:
             return made
@@ -89,8 +89,8 @@ class TestSpeech:
     def test_a_long_segment_is_several_clauses(self, runner):
         clauses = runner._clauses(segment("这句话很长，" * 25))
         assert len(clauses) > 2
-        (first,) = runner.step([work("这句话很长，" * 25)])
-        assert first.result.result(timeout=60).expected_samples is None
+        first = runner.step("mandarin", [work("这句话很长，" * 25)])
+        assert first.results.result(timeout=60)[0].expected_samples is None
 
     @pytest.mark.parametrize("text", ["好", "嗯。", "A", "e", "GPU和CPU"])
     def test_the_shortest_is_heard(self, runner, text):
@@ -131,9 +131,9 @@ class TestRefusals:
 
     def test_what_raises_is_told_by_the_step(self, runner, monkeypatch):
         monkeypatch.setattr(runner._model, "plan", lambda *_: 1 / 0)
-        (later,) = runner.step([work("你好")])
-        assert isinstance(later.result, Future)
-        assert isinstance(later.result.exception(timeout=10), ZeroDivisionError)
+        later = runner.step("mandarin", [work("你好")])
+        assert isinstance(later.results, Future)
+        assert isinstance(later.results.exception(timeout=10), ZeroDivisionError)
 
     def test_phonemes_that_the_model_lacks_are_an_error(self, runner):
         with pytest.raises(SynthesisFailed, match="none of"):

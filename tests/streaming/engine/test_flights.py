@@ -10,12 +10,13 @@ from making import segment
 
 from streaming.clock import ManualClock
 from streaming.config import EngineSettings
-from streaming.engine.aside import Aside
+from streaming.engine.flights import Flights, Launch
 from streaming.engine.loop import Engine
 from streaming.errors import UnsupportedLanguage
 from streaming.messages import Audio, Cancel, End, Failed, Finished, Open, Released, Speak
-from streaming.runners.base import Later, Made
+from streaming.runners.base import SPEECH, Later, Made
 from streaming.runners.tone import ToneRunner
+from streaming.steps import Stage, Want
 
 SLOW, QUICK = "tone-b", "tone-a"
 
@@ -41,19 +42,29 @@ class Mailbox:
 
 
 class LateRunner(ToneRunner):
-    """Of one voice, every step is answered when the test says so."""
+    """One voice has a stage of its own, every step of which is answered when the test says so."""
 
-    max_batch = 1
+    stages = (Stage(SPEECH), Stage(SLOW))
 
     def __init__(self, settings):
         super().__init__(settings)
         self.futures = []
+        self.released = []
 
-    def step(self, batch):
-        if batch[0].voice != SLOW:
-            return super().step(batch)
+    def begin(self, _work):
+        return 0
+
+    def wants(self, work):
+        return [Want(SLOW if work.voice == SLOW else SPEECH)]
+
+    def step(self, stage, batch):
+        if stage != SLOW:
+            return super().step(stage, batch)
         self.futures.append(Future())
-        return [Later(self.futures[-1])]
+        return Later(self.futures[-1])
+
+    def release(self, state):
+        self.released.append(state)
 
 
 class Rig:
@@ -102,19 +113,19 @@ def test_its_end_wakes_the_loop_and_its_audio_is_published(rig):
     rig.turns(3)
     assert rig.mailbox.rests[-1] > 0  # nothing else to do: it sleeps
     rig.clock.advance(0.3)
-    rig.runner.futures[0].set_result(made())
+    rig.runner.futures[0].set_result([made()])
     assert rig.mailbox.woken.is_set()
     rig.turns()
     assert rig.of(Audio, 1)
     assert rig.of(Finished, 1)[0].compute_s == pytest.approx(0.3)
 
 
-def test_a_voice_makes_one_step_at_a_time_in_the_order_of_need(rig):
+def test_a_stage_makes_one_step_at_a_time_in_the_order_of_need(rig):
     for ctx in (1, 2, 3):
         rig.speak(ctx, SLOW)
     rig.turns(4)
     assert len(rig.runner.futures) == 1
-    rig.runner.futures[0].set_result(made())
+    rig.runner.futures[0].set_result([made()])
     rig.turns(2)
     assert len(rig.runner.futures) == 2
     assert rig.of(Finished, 1)
@@ -127,11 +138,13 @@ def test_a_cancel_is_answered_at_once_and_what_is_made_then_is_dropped(rig):
     rig.mailbox.inbox.append(Cancel(ctx=1))
     rig.turns()
     assert rig.of(Released, 1)
-    rig.runner.futures[0].set_result(made())
+    assert not rig.runner.released  # the step still reads what the state holds
+    rig.runner.futures[0].set_result([made()])
     rig.speak(2, SLOW)
     rig.turns(2)
     assert not rig.of(Audio, 1)
-    assert len(rig.runner.futures) == 2  # and the voice is free again
+    assert rig.runner.released == [0]
+    assert len(rig.runner.futures) == 2  # and the stage is free again
 
 
 @pytest.mark.parametrize("raised", [True, False])
@@ -142,7 +155,7 @@ def test_a_step_that_fails_ends_its_context_alone(rig, raised):
     if raised:
         rig.runner.futures[0].set_exception(error)
     else:
-        rig.runner.futures[0].set_result(error)
+        rig.runner.futures[0].set_result([error])
     rig.speak(2, QUICK)
     rig.turns(12)
     assert rig.of(Failed, 1)[0].code == "unsupported_language"
@@ -158,10 +171,24 @@ def test_a_step_without_end_ends_the_process_so_that_it_is_started_again(rig):
 
 
 def test_what_is_no_error_of_ours_is_told_as_one():
-    aside = Aside(lambda: None, 1.0)
+    flights = Flights(lambda: None, 1.0)
     future = Future()
-    aside.add("owner", "voice", future, 0.0)
+    flights.add(Launch(Stage("flow"), ("owner",), (1.0,), 0.0), future)
+    assert not flights.room(Stage("flow"))
     future.set_exception(SystemExit(3))
-    (ended,) = aside.ended(0.5)
-    assert isinstance(ended.result, RuntimeError)
-    assert (ended.owner, ended.took_s, aside.voices) == ("owner", 0.5, frozenset())
+    (landed,) = flights.landed(0.5)
+    (result,) = landed.results
+    assert isinstance(result, RuntimeError)
+    assert (landed.launch.owners, landed.took_s) == (("owner",), 0.5)
+    assert flights.room(Stage("flow"))
+
+
+def test_of_two_under_way_the_second_is_timed_from_where_it_was_alone():
+    flights, stage = Flights(lambda: None, 10.0), Stage("flow", in_flight=2)
+    first, second = Future(), Future()
+    flights.add(Launch(stage, ("a",), (1.0,), 0.0), first)
+    flights.add(Launch(stage, ("b",), (1.0,), 0.1), second)
+    first.set_result([made()])
+    assert [landed.took_s for landed in flights.landed(0.5)] == [0.5]
+    second.set_result([made()])
+    assert [landed.took_s for landed in flights.landed(0.75)] == [0.25]

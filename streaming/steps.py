@@ -1,0 +1,48 @@
+"""What a step is, to those who plan one: its stage, how much work it is, what it costs.
+
+Plain data between runners, which say what could be done, and the scheduler, which chooses. Does not
+know: what a step does.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True)
+class Cost:
+    """Seconds of a step: ``base_s + unit_s * units``."""
+
+    base_s: float = 0.0
+    unit_s: float = 0.0005
+    """25 ms for a clause of 50 characters."""
+
+    def of(self, units: float) -> float:
+        """Seconds for so many units."""
+        return self.base_s + self.unit_s * units
+
+
+@dataclass(frozen=True)
+class Stage:
+    """One kind of step: a network's, say."""
+
+    name: str
+    max_batch: int = 1
+    """Rows that a step can take."""
+    in_flight: int = 1
+    """Batches that may be launched and not yet taken; 2 keep a device busy."""
+    runs_ahead: bool = False
+    """Whether a row may be launched again before what it made last has been taken."""
+    prior: Cost = field(default_factory=Cost)
+    """What a step costs before any has run."""
+
+
+@dataclass(frozen=True)
+class Want:
+    """A step that could be launched for a context now."""
+
+    stage: str
+    units: float = 1.0
+    """How much work it is, in units that cost about the same each."""
+    then: tuple[tuple[str, float], ...] = ()
+    """What must follow before a listener hears of it: stages and their units."""
