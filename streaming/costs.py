@@ -6,10 +6,10 @@ batch's first row costs more than its last. Does not know: why.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from streaming.steps import Cost
+from streaming.steps import Cost, Following
 
 KEPT = 0.95
 """Of what older steps weigh, after each new one: a step counts for about the next 20."""
@@ -67,3 +67,7 @@ class Costs:
     def predict_s(self, stage: str, units: float) -> float:
         """How long such a step will take."""
         return self._lines.get(stage, Cost()).of(units)
+
+    def path_s(self, steps: Iterable[Following]) -> float:
+        """How long those will take, one after another."""
+        return sum(each.times * self.predict_s(each.stage, each.units) for each in steps)

@@ -76,7 +76,7 @@ def plan(
 
 
 def _row(context: Context, want: Want, now_s: float, costs: Costs) -> Row:
-    after_s = sum(costs.predict_s(stage, units) for stage, units in want.then)
+    after_s = costs.path_s(want.then)
     finish_by_s = context.deadline_s(now_s) - after_s
     own_s = costs.predict_s(want.stage, want.units)
     begin_by_s = finish_by_s - own_s - PRIORITY_S * context.open.priority

@@ -38,11 +38,20 @@ class Stage:
 
 
 @dataclass(frozen=True)
+class Following:
+    """So many steps of a stage, of so many units each."""
+
+    stage: str
+    units: float = 1.0
+    times: int = 1
+
+
+@dataclass(frozen=True)
 class Want:
     """A step that could be launched for a context now."""
 
     stage: str
     units: float = 1.0
     """How much work it is, in units that cost about the same each."""
-    then: tuple[tuple[str, float], ...] = ()
-    """What must follow before a listener hears of it: stages and their units."""
+    then: tuple[Following, ...] = ()
+    """What must follow before a listener hears of it."""

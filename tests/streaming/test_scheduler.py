@@ -9,7 +9,7 @@ from making import context, segment, waiting
 from streaming.context import Context, Pending
 from streaming.costs import Costs
 from streaming.scheduler import PRIORITY_S, plan
-from streaming.steps import Cost, Stage, Want
+from streaming.steps import Cost, Following, Stage, Want
 
 RATE = 24_000
 AHEAD_S = 6.0
@@ -84,7 +84,7 @@ class TestStepsOfSeveralStages:
         assert chosen([waiting(1), other], max_batch=8) == [1]
 
     def test_what_must_follow_makes_a_step_more_pressing(self):
-        far = waiting(1, arrived_s=0.1, then=[("flow", 1000.0)])
+        far = waiting(1, arrived_s=0.1, then=[Following("flow", 100.0, times=10)])
         assert chosen([waiting(2), far]) == [1]
 
     def test_a_long_step_is_not_joined_to_one_that_it_would_make_late(self):
