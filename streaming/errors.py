@@ -79,6 +79,60 @@ class UnsupportedByEngine(BadRequest):
     code, status = "unsupported_by_engine", 422
 
 
+class BadRecording(BadRequest):
+    """No voice can be made of this recording; the message says why and what to do."""
+
+    code = "bad_recording"
+
+
+class NotAudio(BadRecording):
+    """The file is of no format that is read here, or of none at all; the message lists those."""
+
+    code, status = "not_audio", 415
+
+
+class DamagedRecording(BadRecording):
+    """The file ends too soon, or holds samples that are no numbers."""
+
+    code = "damaged_recording"
+
+
+class UnusualRecording(BadRecording):
+    """A sample rate or a number of channels that no recording of a voice has."""
+
+    code = "unusual_recording"
+
+
+class RecordingTooShort(BadRecording):
+    """Less speech than the least that tells a voice."""
+
+    code = "recording_too_short"
+
+
+class RecordingTooLong(BadRecording):
+    """More than the models take."""
+
+    code = "recording_too_long"
+
+
+class SilentRecording(BadRecording):
+    """Nothing is heard in it, or nothing but a constant."""
+
+    code = "silent_recording"
+
+
+class ClippedRecording(BadRecording):
+    """The loud parts are cut off: it was recorded too loud."""
+
+    code = "clipped_recording"
+
+
+class NoSpeech(BadRecording):
+    """There is sound, but the speech tokenizer hears no speech in it."""
+
+    code = "no_speech"
+
+
 class UnknownContext(BadRequest):
     """No context of that id was opened in this session."""
 

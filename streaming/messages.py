@@ -1,8 +1,8 @@
 """What crosses a process boundary: plain data, encoded as msgpack.
 
-Three processes talk, in a star around the server: the server tells the front end text and the
-engine segments; both answer with events. A message names a context by ``ctx``, a number that the
-engine client gives out once and never again, so nothing late can reach a stranger.
+Processes talk in a star around the server: it tells the front end text, the engine segments and
+the prompt maker recordings; all answer with events. A message names a context by ``ctx``, a number
+that the engine client gives out once and never again, so nothing late can reach a stranger.
 
 Knows: the shape of the messages. Does not know: pipes, processes, sockets.
 """
@@ -359,6 +359,51 @@ class Stats(Message, frozen=True, kw_only=True):
     rss_mib: float
 
 
+# --- server to prompt maker ----------------------------------------------------------------
+
+
+class PromptMake(Message, frozen=True, kw_only=True):
+    """Make a prompt of a recording; answered by ``PromptMade`` or ``PromptRefused``."""
+
+    request: int
+    """The asker's number, never used twice."""
+    recording: bytes
+    """A file of a stranger's, in whatever format its own bytes say."""
+
+
+# --- prompt maker to server ----------------------------------------------------------------
+
+
+class PromptReady(Message, frozen=True, kw_only=True):
+    """The networks are loaded: what was asked is being made."""
+
+    model: str
+    """Fingerprint of what makes features: features of another model are not to be mixed in."""
+
+
+class PromptMade(Message, frozen=True, kw_only=True):
+    """A recording as the models take it."""
+
+    request: int
+    digest: str
+    """Of ``wav`` and the model, in hex: the same recording sent again has the same one."""
+    wav: bytes
+    """A whole WAVE file, 24 kHz, mono, 16-bit: trimmed, with what is said left as it was."""
+    duration_ms: int
+    features: bytes
+    """``streaming.cosyvoice.prompt.features.PromptFeatures.to_bytes``."""
+    warnings: tuple[str, ...] = ()
+    """What would make a better voice: sentences for the user."""
+
+
+class PromptRefused(Message, frozen=True, kw_only=True):
+    """No prompt comes of it. ``code`` is one of errors.py, most often a ``BadRecording``."""
+
+    request: int
+    code: str
+    message: str
+
+
 ToText = TextOpen | TextAppend | TextFlush | TextEnd | TextDrop
 FromText = TextSegments | TextFlushed | TextEnded | Failed
 ToEngine = Open | Speak | PlaceMark | End | Cancel | Park | Unpark | Played | StartIn
@@ -375,5 +420,7 @@ FromEngine = (
     | Released
     | Stats
 )
+ToPrompts = PromptMake
+FromPrompts = PromptReady | Fatal | PromptMade | PromptRefused
 ContextEvent = SegmentStarted | Audio | Words | Mark | Skipped | Finished | Failed | Released
 """What a context's owner is told, in order."""

@@ -12,7 +12,15 @@ from typing import Generic, TypeVar
 
 import msgspec
 
-from streaming.messages import FromEngine, FromText, Message, ToEngine, ToText
+from streaming.messages import (
+    FromEngine,
+    FromPrompts,
+    FromText,
+    Message,
+    ToEngine,
+    ToPrompts,
+    ToText,
+)
 
 T = TypeVar("T")
 
@@ -99,3 +107,13 @@ def to_text() -> BatchReader[ToText]:
 def from_text() -> BatchReader[FromText]:
     """What a front end's client reads."""
     return BatchReader(msgspec.msgpack.Decoder(list[FromText]))
+
+
+def to_prompts() -> BatchReader[ToPrompts]:
+    """What a prompt maker reads."""
+    return BatchReader(msgspec.msgpack.Decoder(list[ToPrompts]))
+
+
+def from_prompts() -> BatchReader[FromPrompts]:
+    """What a prompt maker's client reads."""
+    return BatchReader(msgspec.msgpack.Decoder(list[FromPrompts]))
