@@ -1,8 +1,8 @@
 """Which contexts get the next step: pure policy, the same in real and in simulated time.
 
 Every context with work has one deadline (``Context.deadline_s``). A step is ranked by the moment at
-which it must begin at the latest: that deadline, less the predicted cost of the step and of what
-must follow it before the listener hears of it. A batch takes rows in that order, as long as none
+which it must begin at the latest: that deadline, later by the audio that is in the making already,
+less the predicted cost of the step and of what must follow it before the listener hears of it. A batch takes rows in that order, as long as none
 makes a row before it late. Knows: contexts, costs, now. Does not know: how time passes, what a step
 does.
 """
@@ -77,7 +77,7 @@ def plan(
 
 def _row(context: Context, want: Want, now_s: float, costs: Costs) -> Row:
     after_s = costs.path_s(want.then)
-    finish_by_s = context.deadline_s(now_s) - after_s
+    finish_by_s = context.deadline_s(now_s) + want.spare_s - after_s
     own_s = costs.predict_s(want.stage, want.units)
     begin_by_s = finish_by_s - own_s - PRIORITY_S * context.open.priority
     return Row(begin_by_s, finish_by_s, context, want)

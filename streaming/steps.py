@@ -55,3 +55,5 @@ class Want:
     """How much work it is, in units that cost about the same each."""
     then: tuple[Following, ...] = ()
     """What must follow before a listener hears of it."""
+    spare_s: float = 0.0
+    """How much later than the context's next audio it is needed."""

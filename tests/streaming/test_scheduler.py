@@ -87,6 +87,11 @@ class TestStepsOfSeveralStages:
         far = waiting(1, arrived_s=0.1, then=[Following("flow", 100.0, times=10)])
         assert chosen([waiting(2), far]) == [1]
 
+    def test_what_is_in_the_making_makes_a_step_less_pressing(self):
+        fed = waiting(1)
+        fed.wants = {"speech": Want("speech", 10.0, spare_s=1.0)}
+        assert chosen([fed, waiting(2, arrived_s=0.5)]) == [2]
+
     def test_a_long_step_is_not_joined_to_one_that_it_would_make_late(self):
         playing = started(1, ahead_s=0.05)
         long = waiting(2, units=200.0, arrived_s=5.0)
