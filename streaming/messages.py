@@ -375,7 +375,7 @@ class PromptMake(Message, frozen=True, kw_only=True):
 
 
 class PromptReady(Message, frozen=True, kw_only=True):
-    """The networks are loaded: what was asked is being made."""
+    """The process runs and has found its networks; it makes what was asked."""
 
     model: str
     """Fingerprint of what makes features: features of another model are not to be mixed in."""
