@@ -88,7 +88,7 @@ class Sessions:
         names = (
             "message_bytes", "text_chars", "contexts", "sessions", "opens_per_minute",
             "messages_per_s", "idle_s", "slow_consumer_s", "resume_window_s", "resume_bytes",
-            "lead_ms_max",
+            "lead_ms_max", "upload_bytes",
         )  # fmt: skip
         return {name: getattr(limits, name) for name in names}
 

@@ -63,6 +63,8 @@ class LimitSettings:
     resume_bytes: int = 4_194_304
     resume_total_bytes: int = 268_435_456
     lead_ms_max: int = 60_000
+    upload_bytes: int = 16_777_216
+    """A recording sent to make a voice of."""
 
 
 @dataclass(frozen=True)

@@ -70,3 +70,9 @@ class EngineSettings:
     """An engine without a sign of life for so long is killed and started again."""
     text: TextSettings = field(default_factory=TextSettings)
     pauses: PauseSettings = field(default_factory=PauseSettings)
+    voices_dir: str = "data/voices"
+    """Where voices made of recordings are kept; relative to the working directory."""
+    voices_per_key: int = 100
+    """Voices that one key may have made; without keys, all users together."""
+    voices_bytes: int = 1_073_741_824
+    """What all stored voices together may take."""

@@ -133,6 +133,24 @@ class NoSpeech(BadRecording):
     code = "no_speech"
 
 
+class UploadTooLarge(BadRequest):
+    """More bytes than a recording may have; the message names the setting."""
+
+    code, status = "upload_too_large", 413
+
+
+class TooManyVoices(CosystreamError):
+    """The key has as many voices as it may; one has to be deleted first."""
+
+    code, status = "too_many_voices", 409
+
+
+class StorageFull(CosystreamError):
+    """All stored voices together take as much as they may, or as the disk holds."""
+
+    code, status = "storage_full", 507
+
+
 class UnknownContext(BadRequest):
     """No context of that id was opened in this session."""
 

@@ -54,6 +54,10 @@ def _optional_text(value: str | None) -> Fault:
     return None if good else "text that can be printed, or leave it out"
 
 
+def _folder(value: str) -> Fault:
+    return None if value.strip() and value.isprintable() else "a folder's path"
+
+
 def _origins(value: Collection[str]) -> Fault:
     return next((fault for entry in value if (fault := origin_entry_fault(entry))), None)
 
@@ -101,6 +105,7 @@ RULES: dict[str, Callable[[Any], Fault]] = {
     "limits.resume_bytes": Range(0, _GIB),
     "limits.resume_total_bytes": Range(0, 64 * _GIB),
     "limits.lead_ms_max": Range(0, 3_600_000),
+    "limits.upload_bytes": Range(1_024, 33_554_432),
     "audio.opus_bitrate": Range(6_000, 256_000),
     "audio.opus_complexity": Range(0, 10),
     "audio.encoder_threads": Range(0, 64),
@@ -111,6 +116,9 @@ RULES: dict[str, Callable[[Any], Fault]] = {
     "engine.slots": Range(1, 65_536),
     "engine.max_ahead_s": Range(0.1, 3_600),
     "engine.first_packet_target_ms": Range(1, 60_000),
+    "engine.voices_dir": _folder,
+    "engine.voices_per_key": Range(0, 100_000),
+    "engine.voices_bytes": Range(0, 1_024 * _GIB),
     "engine.load_timeout_s": Range(1, 86_400),
     "engine.hang_timeout_s": Range(1, 3_600),
     "engine.text.workers": Range(1, 64),
