@@ -54,7 +54,7 @@ class TimeEmbedding(nn.Module):
 
 
 class Rotary(nn.Module):
-    """Angles by position; the official code turns the first head alone."""
+    """Turns by position; the official code turns the first head alone."""
 
     inv_freq: Tensor
 
@@ -64,14 +64,15 @@ class Rotary(nn.Module):
         self.register_buffer("inv_freq", 10000.0**-exponents)
 
     def forward(self, positions: Tensor) -> Tensor:
-        """``(...)`` to ``(..., head_dim / 2)``, in float32."""
-        return positions.float()[..., None] * self.inv_freq.float()
+        """``(...)`` to cosines and sines, (2, ..., head_dim / 2), float32."""
+        angles = positions.float()[..., None] * self.inv_freq.float()
+        return torch.stack([angles.cos(), angles.sin()])
 
 
-def turned(heads: Tensor, angles: Tensor) -> Tensor:
-    """Neighbouring pairs of the last axis turned by ``angles``, which has half as many."""
+def turned(heads: Tensor, turn: Tensor) -> Tensor:
+    """Neighbouring pairs of the last axis turned by what :class:`Rotary` gave."""
     first, second = heads.float().view(*heads.shape[:-1], -1, 2).unbind(-1)
-    cos, sin = angles.cos(), angles.sin()
+    cos, sin = turn
     pairs = torch.stack([first * cos - second * sin, second * cos + first * sin], dim=-1)
     return pairs.flatten(-2).to(heads.dtype)
 
@@ -101,21 +102,21 @@ class Attention(nn.Module):
         self.to_v = nn.Linear(dim, heads * head_dim)
         self.to_out = nn.ModuleList([nn.Linear(heads * head_dim, dim)])
 
-    def forward(self, frames: Tensor, angles: Tensor, mask: Tensor | None) -> Tensor:
+    def forward(self, frames: Tensor, turn: Tensor, mask: Tensor | None) -> Tensor:
         """``(R, T, dim)`` of rows R; ``mask`` (T, T) is True where a frame may look."""
         query, key, value = (
             project(frames).view(*frames.shape[:-1], self.heads, -1).transpose(1, 2)
             for project in (self.to_q, self.to_k, self.to_v)
         )
         seen = F.scaled_dot_product_attention(
-            _first_head_turned(query, angles), _first_head_turned(key, angles), value, mask
+            _first_head_turned(query, turn), _first_head_turned(key, turn), value, mask
         )
         mixed: Tensor = self.to_out[0](seen.transpose(1, 2).flatten(2))
         return mixed
 
 
-def _first_head_turned(heads: Tensor, angles: Tensor) -> Tensor:
-    return torch.cat([turned(heads[:, :1], angles), heads[:, 1:]], dim=1)
+def _first_head_turned(heads: Tensor, turn: Tensor) -> Tensor:
+    return torch.cat([turned(heads[:, :1], turn), heads[:, 1:]], dim=1)
 
 
 class FeedForward(nn.Module):
@@ -142,11 +143,12 @@ class Block(nn.Module):
         self.attn = Attention(sizes.dim, sizes.heads, sizes.head_dim)
         self.ff = FeedForward(sizes.dim, sizes.feed_forward)
 
-    def forward(self, frames: Tensor, time: Tensor, angles: Tensor, mask: Tensor | None) -> Tensor:
+    def forward(self, frames: Tensor, time: Tensor, turn: Tensor, mask: Tensor | None) -> Tensor:
         """``(R, T, dim)`` at one time (1, dim)."""
         shift, scale, gate, ff_shift, ff_scale, ff_gate = self.attn_norm(time).unbind(1)
-        frames = frames + gate * self.attn(normed(frames) * (1 + scale) + shift, angles, mask)
-        return frames + ff_gate * self.ff(normed(frames) * (1 + ff_scale) + ff_shift)
+        frames = frames + gate * self.attn(normed(frames) * (1 + scale) + shift, turn, mask)
+        frames = frames + ff_gate * self.ff(normed(frames) * (1 + ff_scale) + ff_shift)
+        return frames  # noqa: RET504 - the name gives it its type
 
 
 def normed(frames: Tensor) -> Tensor:
@@ -201,10 +203,10 @@ class Dit(nn.Module):
     def forward(self, frames: Tensor, time: Tensor, mask: Tensor | None) -> Tensor:
         """``(R, T, 320)`` at ``time`` (1,) to ``(R, T, 80)``."""
         embedded = self.time_embed(time)
-        angles = self.rotary_embed(torch.arange(frames.shape[1], device=frames.device))
+        turn = self.rotary_embed(torch.arange(frames.shape[1], device=frames.device))
         frames = self.input_embed(frames)
         for block in self.transformer_blocks:
-            frames = block(frames, embedded, angles, mask)
+            frames = block(frames, embedded, turn, mask)
         scale, shift = self.norm_out(embedded).unbind(1)
         slope: Tensor = self.proj_out(normed(frames) * (1 + scale) + shift)
         return slope

@@ -1,0 +1,101 @@
+"""Attention of a block's frames to all frames it may see, whose keys and values lie in pages.
+
+Two ways to the same result. ``Views`` reads pages where they lie, row by row: nothing is copied,
+for CPUs. ``Gathered`` copies the pages that a batch sees next to each other and takes the batch at
+once: a fixed number of kernels, of shapes that only B and T decide, and no question to the device,
+so it can be captured. Knows: the shelf's layout. Does not know: layers, weights.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import torch
+from torch import Tensor
+from torch.nn import functional as F  # noqa: N812 - torch's own custom
+
+from streaming.cosyvoice.flow.base import Rows
+from streaming.cosyvoice.sizes import BLOCK_FRAMES
+
+KEY, VALUE = 0, 1
+
+Attention = Callable[[Tensor, Tensor], Tensor]
+"""``attention(shelf, qkv)``: keeps keys and values in the rows' pages, then attends.
+
+``shelf`` is one layer's, (2, steps, G, pages, 50, head_dim), where G counts the heads of both
+guidance rows; ``qkv`` is (3, B, G, 50, head_dim), the result (B, G, 50, head_dim).
+"""
+
+
+class Views:
+    """Row by row, over the runs of neighbouring pages that each row sees."""
+
+    def __init__(self, rows: Rows) -> None:
+        self._rows = [(row.step, row.page, spans(row.table, row.keys)) for row in rows.host]
+
+    def __call__(self, shelf: Tensor, qkv: Tensor) -> Tensor:
+        """As :data:`Attention` says."""
+        for at, (step, page, _) in enumerate(self._rows):
+            shelf[:, step, :, page] = qkv[1:, at]
+        seen = [
+            over([_span(shelf[:, step], span) for span in seen_spans], qkv[0, at])
+            for at, (step, _, seen_spans) in enumerate(self._rows)
+        ]
+        return torch.stack(seen)
+
+
+def spans(table: Sequence[int], keys: int) -> list[tuple[int, int]]:
+    """First frame and number of frames of each run of neighbouring pages, ``keys`` in all."""
+    found: list[tuple[int, int]] = []
+    left = keys
+    for page in table:
+        frames = min(BLOCK_FRAMES, left)
+        start = page * BLOCK_FRAMES
+        if found and sum(found[-1]) == start:
+            found[-1] = (found[-1][0], found[-1][1] + frames)
+        else:
+            found.append((start, frames))
+        left -= frames
+    return found
+
+
+def _span(shelf: Tensor, span: tuple[int, int]) -> Tensor:
+    """``(2, G, frames, head_dim)`` where it lies."""
+    return shelf.flatten(2, 3).narrow(2, *span)
+
+
+def over(runs: Sequence[Tensor], query: Tensor) -> Tensor:
+    """One row's attention over several runs, as if they were one: (G, 50, head_dim)."""
+    if len(runs) == 1:
+        only = runs[0]
+        return F.scaled_dot_product_attention(query[None], only[KEY][None], only[VALUE][None])[0]
+    query = query * query.shape[-1] ** -0.5
+    scores = torch.cat([query @ run[KEY].transpose(1, 2) for run in runs], dim=-1)
+    weights = scores.softmax(-1, dtype=torch.float32).to(query.dtype)
+    parts = torch.split(weights, [run.shape[2] for run in runs], dim=-1)
+    return torch.stack([part @ run[VALUE] for part, run in zip(parts, runs, strict=True)]).sum(0)
+
+
+class Gathered:
+    """The whole batch at once, over copies that are filled up to the longest row's."""
+
+    def __init__(self, rows: Rows, shelf: Tensor) -> None:
+        """``shelf`` is any layer's: its sizes are all that matters here."""
+        _, steps, heads, pages, _, _ = shelf.shape
+        device = shelf.device
+        kind = torch.arange(2, device=device)[:, None, None] * steps
+        head = torch.arange(heads, device=device)
+        place = ((kind + rows.step[:, None]) * heads + head) * pages  # (2, B, G)
+        self._write = (place + rows.page[:, None]).flatten()
+        self._read = (place[..., None] + rows.table[:, None]).flatten()
+        seen = torch.arange(rows.table.shape[1] * BLOCK_FRAMES, device=device)
+        hidden = seen >= rows.keys[:, None]
+        self._bias = torch.zeros_like(hidden, dtype=shelf.dtype).masked_fill(hidden, -torch.inf)
+
+    def __call__(self, shelf: Tensor, qkv: Tensor) -> Tensor:
+        """As :data:`Attention` says."""
+        _, batch, heads, _, head_dim = qkv.shape
+        flat = shelf.view(-1, BLOCK_FRAMES * head_dim)
+        flat.index_copy_(0, self._write, qkv[1:].reshape(-1, BLOCK_FRAMES * head_dim))
+        key, value = flat.index_select(0, self._read).view(2, batch, heads, -1, head_dim)
+        return F.scaled_dot_product_attention(qkv[0], key, value, self._bias[:, None, None])
