@@ -1,0 +1,104 @@
+"""Attention of tokens over the slots' keys and values, each token as far as its own position.
+
+Two kinds of tokens share a forward. *Rows* are single tokens: one batch element each, padded to the
+longest length in use. *Chunks* are runs of one slot's tokens (a prompt): attended together, exactly
+as long as they are. Query heads of a group are laid along the query axis, so keys and values are
+never repeated for them. Softmax is in float32 inside torch's kernels, in every dtype.
+Does not know: weights, ids, layers.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+from torch.nn.functional import scaled_dot_product_attention
+
+from streaming.cosyvoice.llm.cache import KvCache
+
+
+@dataclass(frozen=True)
+class Chunk:
+    """``count`` tokens of ``slot``, packed from ``row`` on, the first at ``position``."""
+
+    slot: int
+    row: int
+    count: int
+    position: int
+
+
+@dataclass(frozen=True)
+class Reads:
+    """What is attended to: the first ``rows`` tokens are rows, ``chunks`` follow them."""
+
+    rows: int
+    length: int
+    """Positions that rows look at, at most; masked to each row's own."""
+    dense: bool
+    """Row i is slot i, so that keys and values are a slice and need no gathering."""
+    slots: Tensor
+    """(rows,) int64, read where not ``dense``."""
+    bias: Tensor
+    """(rows, 1, 1, length): 0 where a row may look, -inf elsewhere."""
+    chunks: tuple[Chunk, ...] = ()
+    chunk_biases: tuple[Tensor, ...] = ()
+    """(count, position + count) for each chunk."""
+
+
+def row_bias(positions: Tensor, length: int, dtype: torch.dtype) -> Tensor:
+    """(N, 1, 1, length) for tokens at ``positions`` (N,)."""
+    return _bias(positions, length, dtype)[:, None, None]
+
+
+def chunk_bias(chunk: Chunk, device: torch.device, dtype: torch.dtype) -> Tensor:
+    """(count, position + count), causal."""
+    end = chunk.position + chunk.count
+    return _bias(torch.arange(chunk.position, end, device=device), end, dtype)
+
+
+def attend(query: Tensor, layer: int, cache: KvCache, reads: Reads) -> Tensor:
+    """``query`` (N, heads, size) over what the cache holds of ``layer``; the same shape.
+
+    Tokens that are neither rows nor in a chunk are padding and get zeros.
+    """
+    parts = [_rows(query[: reads.rows], layer, cache, reads)] if reads.rows else []
+    for chunk, bias in zip(reads.chunks, reads.chunk_biases, strict=True):
+        parts.append(_chunk(query[chunk.row : chunk.row + chunk.count], layer, cache, chunk, bias))
+    padding = query.shape[0] - sum(part.shape[0] for part in parts)
+    if padding:
+        parts.append(torch.zeros_like(query[:padding]))
+    return parts[0] if len(parts) == 1 else torch.cat(parts)
+
+
+def _rows(query: Tensor, layer: int, cache: KvCache, reads: Reads) -> Tensor:
+    n, heads, size = query.shape
+    keys, values = cache.keys[layer, :, : reads.length], cache.values[layer, :, : reads.length]
+    if reads.dense:
+        keys, values = keys[:n], values[:n]
+    else:
+        keys, values = keys.index_select(0, reads.slots), values.index_select(0, reads.slots)
+    groups = query.view(n, keys.shape[2], -1, size)
+    bias = reads.bias.expand(-1, groups.shape[1], groups.shape[2], -1)
+    made = scaled_dot_product_attention(
+        groups, keys.transpose(1, 2), values.transpose(1, 2), attn_mask=bias
+    )
+    return made.reshape(n, heads, size)
+
+
+def _chunk(query: Tensor, layer: int, cache: KvCache, chunk: Chunk, bias: Tensor) -> Tensor:
+    n, heads, size = query.shape
+    end = chunk.position + chunk.count
+    keys = cache.keys[layer, chunk.slot, :end].transpose(0, 1)[None]
+    values = cache.values[layer, chunk.slot, :end].transpose(0, 1)[None]
+    kv_heads = keys.shape[1]
+    groups = query.view(n, kv_heads, -1, size).permute(1, 2, 0, 3).reshape(1, kv_heads, -1, size)
+    wide = bias.repeat(heads // kv_heads, 1)
+    made = scaled_dot_product_attention(groups, keys, values, attn_mask=wide)
+    return made.view(kv_heads, -1, n, size).permute(2, 0, 1, 3).reshape(n, heads, size)
+
+
+def _bias(positions: Tensor, length: int, dtype: torch.dtype) -> Tensor:
+    seen = torch.arange(length, device=positions.device) <= positions[:, None]
+    blank = torch.zeros(seen.shape, device=positions.device, dtype=dtype)
+    return blank.masked_fill(~seen, -torch.inf)

@@ -1,0 +1,144 @@
+"""Qwen2's transformer, with the official parameter names, over packed tokens and kept K/V.
+
+Weights may be in half precision; kept in float32 are the residual stream, the norms, the rotary
+embedding, the softmax and the feed-forward's product. Source: Qwen2's published architecture
+(RMS norm, rotary halves, grouped queries with biases, SwiGLU without).
+Does not know: ids, slots' owners, sampling.
+"""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor, nn
+from torch.nn.functional import linear, rms_norm, silu
+
+from streaming.cosyvoice.llm.attention import Reads, attend
+from streaming.cosyvoice.llm.cache import KvCache
+from streaming.cosyvoice.sizes import LlmSizes
+
+_HALF_SCALE = 2.0**-4
+"""float16 ends at 65,504 and Qwen2's feed-forward has been seen beyond: its product goes through
+the last matrix scaled by this. A power of two costs no precision."""
+
+
+class RmsNorm(nn.Module):
+    """Root-mean-square norm, in float32."""
+
+    def __init__(self, size: int, eps: float) -> None:
+        super().__init__()
+        self.weight = nn.Parameter(torch.ones(size))
+        self.eps = eps
+
+    def forward(self, x: Tensor) -> Tensor:
+        """(N, size) float32 to the same."""
+        return rms_norm(x, self.weight.shape, self.weight.float(), self.eps)
+
+
+class Attention(nn.Module):
+    """Grouped-query self-attention over the cache."""
+
+    def __init__(self, sizes: LlmSizes) -> None:
+        super().__init__()
+        self.size = sizes.hidden // sizes.heads
+        self.q_proj = nn.Linear(sizes.hidden, sizes.heads * self.size)
+        self.k_proj = nn.Linear(sizes.hidden, sizes.kv_heads * self.size)
+        self.v_proj = nn.Linear(sizes.hidden, sizes.kv_heads * self.size)
+        self.o_proj = nn.Linear(sizes.heads * self.size, sizes.hidden, bias=False)
+
+    def forward(self, x: Tensor, place: Place, layer: int) -> Tensor:
+        """(N, hidden) of the weights' dtype to the same."""
+        query = place.turned(self.q_proj(x).view(len(x), -1, self.size))
+        keys = place.turned(self.k_proj(x).view(len(x), -1, self.size))
+        values = self.v_proj(x).view(len(x), -1, self.size)
+        place.cache.write(layer, place.slots, place.write_at, keys, values)
+        made = attend(query, layer, place.cache, place.reads)
+        out: Tensor = self.o_proj(made.flatten(1))
+        return out
+
+
+class FeedForward(nn.Module):
+    """SwiGLU."""
+
+    def __init__(self, sizes: LlmSizes) -> None:
+        super().__init__()
+        self.gate_proj = nn.Linear(sizes.hidden, sizes.feed_forward, bias=False)
+        self.up_proj = nn.Linear(sizes.hidden, sizes.feed_forward, bias=False)
+        self.down_proj = nn.Linear(sizes.feed_forward, sizes.hidden, bias=False)
+
+    def forward(self, x: Tensor) -> Tensor:
+        """(N, hidden) of the weights' dtype to (N, hidden) float32."""
+        product = silu(self.gate_proj(x).float()) * self.up_proj(x)
+        if x.dtype != torch.float16:
+            return linear(product.to(x.dtype), self.down_proj.weight).float()
+        limit = torch.finfo(torch.float16).max
+        scaled = (product * _HALF_SCALE).clamp(-limit, limit).half()
+        return linear(scaled, self.down_proj.weight).float() / _HALF_SCALE
+
+
+class Layer(nn.Module):
+    """One block."""
+
+    def __init__(self, sizes: LlmSizes) -> None:
+        super().__init__()
+        self.self_attn = Attention(sizes)
+        self.mlp = FeedForward(sizes)
+        self.input_layernorm = RmsNorm(sizes.hidden, sizes.rms_eps)
+        self.post_attention_layernorm = RmsNorm(sizes.hidden, sizes.rms_eps)
+
+    def forward(self, x: Tensor, place: Place, layer: int) -> Tensor:
+        """(N, hidden) float32 to the same."""
+        dtype = self.self_attn.q_proj.weight.dtype
+        x = x + self.self_attn(self.input_layernorm(x).to(dtype), place, layer).float()
+        made: Tensor = self.mlp(self.post_attention_layernorm(x).to(dtype))
+        return x + made
+
+
+class Qwen2Body(nn.Module):
+    """Embedding, blocks, last norm."""
+
+    def __init__(self, sizes: LlmSizes) -> None:
+        super().__init__()
+        self.embed_tokens = nn.Embedding(sizes.vocab, sizes.hidden)
+        self.layers = nn.ModuleList(Layer(sizes) for _ in range(sizes.layers))
+        self.norm = RmsNorm(sizes.hidden, sizes.rms_eps)
+
+    def forward(self, x: Tensor, place: Place) -> Tensor:
+        """(N, hidden) embeddings to (N, hidden) float32."""
+        x = x.float()
+        for index, layer in enumerate(self.layers):
+            x = layer(x, place, index)
+        out: Tensor = self.norm(x)
+        return out
+
+
+class Place:
+    """Where packed tokens stand: their slots and positions, and what each may look at."""
+
+    def __init__(
+        self,
+        cache: KvCache,
+        reads: Reads,
+        slots: Tensor,
+        write_at: Tensor,
+        rotary: tuple[Tensor, Tensor],
+    ) -> None:
+        self.cache = cache
+        self.reads = reads
+        self.slots = slots
+        self.write_at = write_at
+        self._cos, self._sin = rotary
+
+    def turned(self, x: Tensor) -> Tensor:
+        """(N, heads, size) turned by each token's position."""
+        wide = x.float()
+        left, right = wide.chunk(2, dim=-1)
+        other = torch.cat((-right, left), dim=-1)
+        return (wide * self._cos + other * self._sin).to(x.dtype)
+
+
+def rotary_table(size: int, theta: float, positions: int) -> tuple[Tensor, Tensor]:
+    """Cosines and sines, (positions, 1, size) float32; both halves turn alike."""
+    rates = theta ** -(torch.arange(0, size, 2, dtype=torch.float32) / size)
+    angles = torch.arange(positions, dtype=torch.float32)[:, None] * rates
+    wide = torch.cat((angles, angles), dim=-1)[:, None]
+    return wide.cos(), wide.sin()

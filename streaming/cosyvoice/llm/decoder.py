@@ -1,0 +1,192 @@
+"""The language model for many contexts at once: slots, steps, voices' prefixes.
+
+One step advances any set of contexts, however far each is: a prompt's piece for one, a token for
+another, in one forward. What a context draws depends on its text, voice, seed and segment. In
+float32 on a CPU its tokens are the same whoever shares its steps: batches are padded so that every
+row is computed alike. In half precision, and on a GPU, the random numbers are the same and the
+logits may differ in their last bits.
+Does not know: text as characters, when a step is due.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import torch
+
+from streaming.cosyvoice.llm.cache import Kept, KvCache
+from streaming.cosyvoice.llm.decoding import Decoding
+from streaming.cosyvoice.llm.errors import BadTokens, OutOfSlots
+from streaming.cosyvoice.llm.interleaving import StreamedText
+from streaming.cosyvoice.llm.model import SpeechLlm
+from streaming.cosyvoice.llm.packing import Buckets, pack
+from streaming.cosyvoice.llm.sampler import RepetitionAware, Sampler, Sampling
+from streaming.cosyvoice.llm.script import Codes, Limits, LlmPrompt, Script, WholeText
+from streaming.cosyvoice.llm.silence import Silences
+from streaming.cosyvoice.llm.step import Stepper
+from streaming.errors import BadState
+
+_EXACT_ROWS = (8, 16, 24, 32, 40, 48, 56, 64)
+"""From 8 rows on, in multiples of 8, a float32 matrix product gives each row the same bits."""
+
+_LEAN_ROWS = (1, 2, 4, *_EXACT_ROWS)
+_GPU_ROWS = (1, 2, 4, 8, 16, 32, 64, 128, 256)
+_GPU_LENGTHS = (256, 512, 768, 1024, 1536, 2048, 3072, 4096)
+_CPU_LENGTHS = tuple(range(64, 4097, 64))
+
+
+@dataclass(frozen=True)
+class Prefix:
+    """A voice's beginning in the model, kept once: it belongs to this decoder's weights."""
+
+    codes: Codes
+    kept: Kept
+
+    @property
+    def bytes(self) -> int:
+        """What it holds of the device's memory."""
+        return self.kept.bytes
+
+
+class Decoder:
+    """``slots`` contexts of at most ``positions`` tokens, prompt and speech together.
+
+    ``prefill_tokens`` is the most that one step feeds of one context. The model's head and norms
+    are raised to float32. Not to be used from two threads at once.
+    """
+
+    def __init__(
+        self,
+        model: SpeechLlm,
+        *,
+        slots: int,
+        positions: int,
+        prefill_tokens: int = 256,
+        sampling: Sampling | None = None,
+        sampler: Sampler | None = None,
+    ) -> None:
+        model.keep_in_float32()
+        self.model = model.eval()
+        self.limits = Limits(positions, prefill_tokens)
+        self.cache = KvCache(model.sizes, slots, positions, model.device, model.dtype)
+        chosen = sampler or RepetitionAware(model.ids, sampling or Sampling())
+        self._stepper = Stepper(model, self.cache, chosen)
+        self._buckets = _buckets(model)
+        self._free = list(range(slots))
+
+    @property
+    def free_slots(self) -> int:
+        """How many contexts could begin now."""
+        return len(self._free)
+
+    @torch.inference_mode()
+    def prefix(self, prompt: LlmPrompt, *, streamed: bool = False) -> Prefix:
+        """Compute what a voice's contexts begin with, whatever their text. Blocks until it is."""
+        script = self._script(prompt, (), streamed=streamed)
+        maker = Decoding(self.cache.scratch, script, self._silences(), seed=0, segment=0)
+        while maker.fed < len(script.prefix):
+            self._advance([maker])
+        kept = self.cache.keep(maker.slot, maker.fed)
+        self.cache.wipe(maker.slot, maker.fed)
+        return Prefix(script.prefix, kept)
+
+    @torch.inference_mode()
+    def begin(
+        self,
+        prompt: LlmPrompt,
+        text: Sequence[int],
+        *,
+        seed: int,
+        segment: int,
+        streamed: bool = False,
+        prefix: Prefix | None = None,
+    ) -> Decoding:
+        """Take a slot for one segment; ``streamed`` text may be appended to.
+
+        Raises ``OutOfSlots``, ``OutOfPositions``, ``BadIds``, and ``ValueError`` for a prefix that
+        is another prompt's.
+        """
+        script = self._script(prompt, text, streamed=streamed)
+        if prefix is not None and prefix.codes != script.prefix:
+            raise ValueError("this prefix was made of another prompt, or for the other text mode")
+        if not self._free:
+            raise OutOfSlots(f"all {self.cache.slots} slots of the language model are taken")
+        slot = heapq.heappop(self._free)
+        made = Decoding(slot, script, self._silences(), seed=seed, segment=segment)
+        if prefix is not None:
+            self.cache.restore(slot, prefix.kept)
+            script.skip_prefix()
+            made.fed = prefix.kept.positions
+        return made
+
+    def append(self, decoding: Decoding, text: Sequence[int]) -> None:
+        """More text of a streamed one. Raises ``OutOfPositions`` where a new segment is due."""
+        _streamed(decoding).append(text)
+
+    def end_text(self, decoding: Decoding) -> None:
+        """A streamed one's text is complete."""
+        _streamed(decoding).end()
+
+    @torch.inference_mode()
+    def step(self, batch: Sequence[Decoding]) -> list[list[int] | Exception]:
+        """Feed each one's next piece; the new sound tokens of each, or what ended it alone.
+
+        Those that want nothing are left as they are and give an empty list. When this raises,
+        nothing has advanced, and the step may be tried again with fewer.
+        """
+        if len({id(one) for one in batch}) < len(batch):
+            raise ValueError("a decoding is in the batch twice")
+        if any(one.released for one in batch):
+            raise BadState("a released decoding cannot be stepped")
+        rows = [one for one in batch if one.wants]
+        made = self._advance(rows) if rows else {}
+        return [made.get(one.slot, []) for one in batch]
+
+    @torch.inference_mode()
+    def release(self, decoding: Decoding) -> None:
+        """Free its slot, at any time; nothing of it stays. Once is enough, twice does no harm."""
+        if decoding.released:
+            return
+        decoding.released = True
+        touched = decoding.fed + self.limits.piece  # a step that raised may have written ahead
+        self.cache.wipe(decoding.slot, min(touched, self.limits.positions))
+        heapq.heappush(self._free, decoding.slot)
+
+    def _advance(self, rows: Sequence[Decoding]) -> dict[int, list[int] | Exception]:
+        packed = pack(rows, self.cache, self._buckets)
+        choices = self._stepper.run(
+            packed.table.to(self.model.device), packed.shape, packed.chunks
+        ).tolist()
+        for one in rows:
+            one.fed_piece()
+        drawn = zip(packed.drawing, choices, strict=False)  # padded draws are nobody's
+        return {one.slot: _heard(one, choice) for one, choice in drawn}
+
+    def _script(self, prompt: LlmPrompt, text: Sequence[int], *, streamed: bool) -> Script:
+        kind = StreamedText if streamed else WholeText
+        return kind(self.model.sizes.generation, self.model.ids, prompt, text, self.limits)
+
+    def _silences(self) -> Silences:
+        return Silences(self.model.sizes.generation)
+
+
+def _heard(decoding: Decoding, choice: int) -> list[int] | Exception:
+    try:
+        return decoding.heard(choice)
+    except BadTokens as failure:
+        return failure
+
+
+def _streamed(decoding: Decoding) -> StreamedText:
+    if not isinstance(decoding.script, StreamedText):
+        raise BadState("this segment's text was given whole")
+    return decoding.script
+
+
+def _buckets(model: SpeechLlm) -> Buckets:
+    if model.device.type == "cuda":
+        return Buckets(_GPU_ROWS, _GPU_LENGTHS)
+    rows = _EXACT_ROWS if model.dtype == torch.float32 else _LEAN_ROWS
+    return Buckets(rows, _CPU_LENGTHS)

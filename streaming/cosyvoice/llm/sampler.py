@@ -1,0 +1,130 @@
+"""Repetition-aware sampling for a batch, on the device, without a word to the host.
+
+Draw from the nucleus; if that token is among the last ten, mask it and draw again from everything
+(VALL-E 2's rule with the official ``top_p`` 0.8, ``top_k`` 25, window 10, threshold 0.1). Works on
+*choices*: the sounds, then stop, then fill; other signs are cut off before.
+Does not know: K/V, text, when stop and fill are allowed.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+import torch
+from torch import Tensor
+from torch.nn.functional import pad
+
+from streaming.cosyvoice.llm.ids import BROKEN, CHOICES, FILL, Ids
+from streaming.cosyvoice.llm.randomness import exponentials, step_keys
+from streaming.cosyvoice.sizes import SPEECH_TOKENS
+
+RING = 16
+"""Tokens of the past kept for a slot; at least the window and two."""
+
+MAY_STOP, MAY_FILL, AFTER_FILL = 1, 2, 4
+"""Flags of a row: stop may be drawn; fill may be drawn; the token before was a fill (forced)."""
+
+_ID_BITS = 13
+_ID_MASK = (1 << _ID_BITS) - 1
+assert CHOICES <= _ID_MASK
+
+
+@dataclass(frozen=True)
+class Sampling:
+    """The numbers of the rule; ``greedy`` takes the most likely sound or stop instead."""
+
+    top_p: float = 0.8
+    top_k: int = 25
+    window: int = 10
+    tau: float = 0.1
+    greedy: bool = False
+
+
+@dataclass(frozen=True)
+class Draw:
+    """What a batch of draws is of, int64 (R,) each."""
+
+    slots: Tensor
+    steps: Tensor
+    keys: Tensor
+    flags: Tensor
+
+
+class Sampler(Protocol):
+    """Logits (R, rows of the head) float32 to choices (R,) int64; notes them in the history."""
+
+    def __call__(self, logits: Tensor, history: Tensor, draw: Draw) -> Tensor:
+        """``history`` (slots + 1, RING) holds at ``step % RING`` what each slot drew at a step."""
+
+
+class RepetitionAware:
+    """The official rule, or its greedy form for golden cases."""
+
+    def __init__(self, ids: Ids, sampling: Sampling) -> None:
+        if not 0 < sampling.window <= RING - 2:
+            raise ValueError(f"window must be 1 to {RING - 2}, not {sampling.window}")
+        self._ids = ids
+        self._sampling = sampling
+
+    def __call__(self, logits: Tensor, history: Tensor, draw: Draw) -> Tensor:
+        """Draw for each row; a row that is not finite gives ``BROKEN``."""
+        finite = logits.isfinite().all(dim=-1)
+        logp = self._choices(logits, draw.flags).log_softmax(dim=-1)
+        recent = self._recent(history, draw)
+        token = logp.argmax(dim=-1) if self._sampling.greedy else self._drawn(logp, recent, draw)
+        history[draw.slots, draw.steps % RING] = token
+        return torch.where(finite, token, BROKEN)
+
+    def _choices(self, logits: Tensor, flags: Tensor) -> Tensor:
+        never = torch.full_like(logits[:, 0], -torch.inf)
+        fill = MAY_FILL if not self._sampling.greedy else 0
+        signs = [
+            torch.where((flags & flag) != 0, logits[:, row], never)
+            for flag, row in ((MAY_STOP, self._ids.stop), (fill, self._ids.fill))
+        ]
+        return torch.cat([logits[:, :SPEECH_TOKENS], torch.stack(signs, dim=1)], dim=1)
+
+    def _recent(self, history: Tensor, draw: Draw) -> Tensor:
+        """The last tokens, (R, window), -1 where there were none."""
+        before = (draw.steps - 1) % RING
+        noted = history[draw.slots, before]
+        forced = (draw.flags & AFTER_FILL) != 0
+        history[draw.slots, before] = torch.where(forced, FILL, noted)
+        back = torch.arange(1, self._sampling.window + 1, device=draw.steps.device)
+        at = draw.steps[:, None] - back
+        return torch.where(at >= 0, history[draw.slots[:, None], at % RING], -1)
+
+    def _drawn(self, logp: Tensor, recent: Tensor, draw: Draw) -> Tensor:
+        near, far = step_keys(draw.keys, draw.steps)
+        first = self._from_nucleus(logp, near)
+        seen = (recent == first[:, None]).sum(dim=-1)
+        rest = logp.scatter(1, first[:, None], -torch.inf)
+        everything = torch.arange(CHOICES, device=logp.device)
+        second = _race(rest, far, everything[None]).argmax(dim=-1)
+        limit = self._sampling.window * self._sampling.tau
+        return torch.where(seen >= limit, second, first)
+
+    def _from_nucleus(self, logp: Tensor, keys: Tensor) -> Tensor:
+        ids, inside = nucleus(logp, self._sampling.top_p, self._sampling.top_k)
+        score = _race(logp.gather(1, ids), keys, ids).masked_fill(~inside, -torch.inf)
+        return ids.gather(1, score.argmax(dim=-1, keepdim=True))[:, 0]
+
+
+def nucleus(logp: Tensor, top_p: float, top_k: int) -> tuple[Tensor, Tensor]:
+    """Ids (R, top_k), most likely first, and which of them the first draw may take.
+
+    Those that begin before the sum reaches ``top_p``. Equal probabilities are ordered by id, so
+    the set is the same on every device.
+    """
+    bits = logp.view(torch.int32)
+    ordered = (bits ^ ((bits >> 31) & 0x7FFFFFFF)).to(torch.int64)
+    ids = torch.arange(logp.shape[1], device=logp.device)
+    ranked = (ordered << _ID_BITS) | (_ID_MASK - ids)
+    best = _ID_MASK - (ranked.topk(top_k, dim=-1).values & _ID_MASK)
+    before = pad(logp.gather(1, best).exp().cumsum(dim=-1)[:, :-1], (1, 0))
+    return best, before < top_p
+
+
+def _race(logp: Tensor, keys: Tensor, candidates: Tensor) -> Tensor:
+    return logp - exponentials(keys[:, None], candidates).log()

@@ -1,0 +1,52 @@
+"""The device's part of a step: a table in, choices out; nothing else crosses to the host.
+
+Does not know: decodings, how tables are made, graphs.
+"""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+from streaming.cosyvoice.llm import packing
+from streaming.cosyvoice.llm.attention import Chunk, Reads, chunk_bias, row_bias
+from streaming.cosyvoice.llm.body import Place, rotary_table
+from streaming.cosyvoice.llm.cache import KvCache
+from streaming.cosyvoice.llm.model import SpeechLlm
+from streaming.cosyvoice.llm.packing import StepShape
+from streaming.cosyvoice.llm.sampler import RING, Draw, Sampler
+
+
+class Stepper:
+    """Model, cache and history of one decoder: what a captured step closes over."""
+
+    def __init__(self, model: SpeechLlm, cache: KvCache, sampler: Sampler) -> None:
+        sizes = model.sizes
+        self.model = model
+        self.cache = cache
+        self.sampler = sampler
+        self.device = model.device
+        self.history = torch.full((cache.rows, RING), -1, dtype=torch.int64, device=model.device)
+        table = rotary_table(sizes.hidden // sizes.heads, sizes.rope_theta, cache.positions + 1)
+        self._cos, self._sin = (part.to(model.device) for part in table)
+
+    def run(self, table: Tensor, shape: StepShape, chunks: tuple[Chunk, ...] = ()) -> Tensor:
+        """Choices (draws,) int64 on the device, for ``table`` (9, N) on the device."""
+        codes, slots, positions, write_at = table[: packing.TAKE, : shape.tokens].unbind()
+        dtype = self.cache.keys.dtype
+        reads = Reads(
+            rows=shape.rows,
+            length=shape.length,
+            dense=shape.dense,
+            slots=slots[: shape.rows],
+            bias=row_bias(positions[: shape.rows], shape.length, dtype),
+            chunks=chunks,
+            chunk_biases=tuple(chunk_bias(chunk, self.device, dtype) for chunk in chunks),
+        )
+        rotary = (self._cos[positions], self._sin[positions])
+        hidden = self.model.hidden(codes, Place(self.cache, reads, slots, write_at, rotary))
+        if not shape.draws:
+            return codes[:0]
+        take, *draw = table[packing.TAKE :, : shape.draws].unbind()
+        logits = self.model.logits(hidden[take])
+        return self.sampler(logits, self.history, Draw(*draw))
