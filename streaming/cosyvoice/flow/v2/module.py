@@ -130,5 +130,6 @@ class _NoPast:
     def extend(self, offset: int, x: Tensor) -> Tensor:  # noqa: ARG002 - all layers alike
         return F.pad(x, (0, 0, CONTEXT_FRAMES, 0))
 
-    def attend(self, layer: int, query: Tensor, key: Tensor, value: Tensor) -> Tensor:  # noqa: ARG002 - all layers alike
+    def attend(self, layer: int, qkv: Tensor) -> Tensor:  # noqa: ARG002 - all layers alike
+        query, key, value = qkv
         return F.scaled_dot_product_attention(query, key, value, self.mask)

@@ -37,8 +37,8 @@ class Past(Protocol):
         """(R, T, C) to (R, 2 + T, C): with the two frames before it, at one convolution."""
         ...
 
-    def attend(self, layer: int, query: Tensor, key: Tensor, value: Tensor) -> Tensor:
-        """(R, heads, T, head_dim) each, to the same: over these frames and those before."""
+    def attend(self, layer: int, qkv: Tensor) -> Tensor:
+        """(3, R, heads, T, head_dim) to (R, ...): over these frames and those before."""
         ...
 
 
@@ -85,14 +85,23 @@ class Attention(nn.Module):
         self.to_k = nn.Linear(sizes.channels, inner, bias=False)
         self.to_v = nn.Linear(sizes.channels, inner, bias=False)
         self.to_out = nn.ModuleList([nn.Linear(inner, sizes.channels)])
+        self._joined: Tensor | None = None
+
+    def join(self) -> None:
+        """Puts three matrices into one for good; the parameters become parts of it."""
+        self._joined = self._weights().detach()
+        layers = (self.to_q, self.to_k, self.to_v)
+        for layer, part in zip(layers, self._joined.chunk(3), strict=True):
+            layer.weight = nn.Parameter(part, requires_grad=False)
+
+    def _weights(self) -> Tensor:
+        return torch.cat([self.to_q.weight, self.to_k.weight, self.to_v.weight])
 
     def forward(self, x: Tensor, past: Past) -> Tensor:
         """(R, T, channels) to the same."""
-        query, key, value = (
-            product(project, x).view(*x.shape[:2], self.heads, -1).transpose(1, 2)
-            for project in (self.to_q, self.to_k, self.to_v)
-        )
-        heard = past.attend(self.layer, query, key, value)
+        weights = self._weights() if self._joined is None else self._joined
+        qkv = F.linear(x.to(weights.dtype), weights).view(*x.shape[:2], 3, self.heads, -1)
+        heard = past.attend(self.layer, qkv.permute(2, 0, 3, 1, 4))
         return cast("Tensor", self.to_out[0](heard.transpose(1, 2).flatten(2)))
 
 
