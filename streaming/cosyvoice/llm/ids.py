@@ -19,9 +19,6 @@ STOP = SPEECH_TOKENS
 FILL = SPEECH_TOKENS + 1
 """What it answers when the model asks for more text."""
 
-CHOICES = SPEECH_TOKENS + 2
-"""Sound, stop, fill: all that can ever be drawn. Every other sign is masked always."""
-
 BROKEN = -1
 """What it answers for a row whose logits are not finite."""
 

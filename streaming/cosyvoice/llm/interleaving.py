@@ -19,7 +19,7 @@ from typing import Literal
 
 from streaming.cosyvoice.llm.errors import OutOfPositions
 from streaming.cosyvoice.llm.ids import FILL, STOP, Ids
-from streaming.cosyvoice.llm.sampler import AFTER_FILL, MAY_FILL, MAY_STOP
+from streaming.cosyvoice.llm.sampler import AFTER_FILL, MAY_END, MAY_FILL
 from streaming.cosyvoice.llm.script import Codes, Limits, LlmPrompt, Script, check_prompt
 from streaming.cosyvoice.sizes import END_OF_PROMPT, Generation
 from streaming.errors import BadState
@@ -147,7 +147,7 @@ class StreamedText(Script):
         if self._phase == "speaking":
             flags = MAY_FILL
         else:
-            flags = MAY_STOP if self.made >= self.limits.least * self._given else 0
+            flags = MAY_END if self.made >= self.limits.least * self._given else 0
         self._feed(self._carry, samples=True, flags=flags | self._after_fill)
         self._carry, self._after_fill = (), 0
 

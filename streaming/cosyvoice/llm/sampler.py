@@ -1,9 +1,9 @@
 """Repetition-aware sampling for a batch, on the device, without a word to the host.
 
 Draw from the nucleus; if that token is among the last ten, mask it and draw again from everything
-(VALL-E 2's rule with the official ``top_p`` 0.8, ``top_k`` 25, window 10, threshold 0.1). Works on
-*choices*: the sounds, then stop, then fill; other signs are cut off before.
-Does not know: K/V, text, when stop and fill are allowed.
+(VALL-E 2's rule with the official ``top_p`` 0.8, ``top_k`` 25, window 10, threshold 0.1). Answers
+*choices*: a sound, stop or fill.
+Does not know: K/V, text, when which sign is allowed.
 """
 
 from __future__ import annotations
@@ -15,19 +15,19 @@ import torch
 from torch import Tensor
 from torch.nn.functional import pad
 
-from streaming.cosyvoice.llm.ids import BROKEN, CHOICES, FILL, Ids
+from streaming.cosyvoice.llm.ids import BROKEN, FILL, STOP, Ids
 from streaming.cosyvoice.llm.randomness import exponentials, step_keys
 from streaming.cosyvoice.sizes import SPEECH_TOKENS
 
 RING = 16
 """Tokens of the past kept for a slot; at least the window and two."""
 
-MAY_STOP, MAY_FILL, AFTER_FILL = 1, 2, 4
-"""Flags of a row: stop may be drawn; fill may be drawn; the token before was a fill (forced)."""
+MAY_STOP, MAY_END, MAY_FILL, AFTER_FILL = 1, 2, 4, 8
+"""Flags of a row. Any sign may be drawn, and is a stop; the sign of the end alone may; the fill
+may; the token before was a fill that nobody drew. Signs that no flag allows are masked."""
 
 _ID_BITS = 13
 _ID_MASK = (1 << _ID_BITS) - 1
-assert CHOICES <= _ID_MASK
 
 
 @dataclass(frozen=True)
@@ -54,7 +54,7 @@ class Draw:
 class Sampler(Protocol):
     """Logits (R, rows of the head) float32 to choices (R,) int64; notes them in the history."""
 
-    def __call__(self, logits: Tensor, history: Tensor, draw: Draw) -> Tensor:
+    def __call__(self, logits: Tensor, history: Tensor, draw: Draw, /) -> Tensor:
         """``history`` (slots + 1, RING) holds at ``step % RING`` what each slot drew at a step."""
 
 
@@ -70,20 +70,27 @@ class RepetitionAware:
     def __call__(self, logits: Tensor, history: Tensor, draw: Draw) -> Tensor:
         """Draw for each row; a row that is not finite gives ``BROKEN``."""
         finite = logits.isfinite().all(dim=-1)
-        logp = self._choices(logits, draw.flags).log_softmax(dim=-1)
+        logp = self._masked(logits, draw.flags).log_softmax(dim=-1)
         recent = self._recent(history, draw)
         token = logp.argmax(dim=-1) if self._sampling.greedy else self._drawn(logp, recent, draw)
-        history[draw.slots, draw.steps % RING] = token
-        return torch.where(finite, token, BROKEN)
+        choice = self._choice(token, draw.flags)
+        history[draw.slots, draw.steps % RING] = choice
+        return torch.where(finite, choice, BROKEN)
 
-    def _choices(self, logits: Tensor, flags: Tensor) -> Tensor:
-        never = torch.full_like(logits[:, 0], -torch.inf)
+    def _masked(self, logits: Tensor, flags: Tensor) -> Tensor:
+        signs = torch.arange(SPEECH_TOKENS, logits.shape[1], device=logits.device)
         fill = MAY_FILL if not self._sampling.greedy else 0
-        signs = [
-            torch.where((flags & flag) != 0, logits[:, row], never)
-            for flag, row in ((MAY_STOP, self._ids.stop), (fill, self._ids.fill))
-        ]
-        return torch.cat([logits[:, :SPEECH_TOKENS], torch.stack(signs, dim=1)], dim=1)
+        allowed = (
+            _has(flags, MAY_STOP)
+            | (_has(flags, MAY_END) & (signs == self._ids.stop))
+            | (_has(flags, fill) & (signs == self._ids.fill))
+        )
+        kept = logits[:, SPEECH_TOKENS:].masked_fill(~allowed, -torch.inf)
+        return torch.cat([logits[:, :SPEECH_TOKENS], kept], dim=1)
+
+    def _choice(self, token: Tensor, flags: Tensor) -> Tensor:
+        fill = (token == self._ids.fill) & ((flags & MAY_FILL) != 0)
+        return torch.where(token < SPEECH_TOKENS, token, torch.where(fill, FILL, STOP))
 
     def _recent(self, history: Tensor, draw: Draw) -> Tensor:
         """The last tokens, (R, window), -1 where there were none."""
@@ -98,9 +105,10 @@ class RepetitionAware:
     def _drawn(self, logp: Tensor, recent: Tensor, draw: Draw) -> Tensor:
         near, far = step_keys(draw.keys, draw.steps)
         first = self._from_nucleus(logp, near)
-        seen = (recent == first[:, None]).sum(dim=-1)
+        choice = self._choice(first, draw.flags)
+        seen = (recent == choice[:, None]).sum(dim=-1)
         rest = logp.scatter(1, first[:, None], -torch.inf)
-        everything = torch.arange(CHOICES, device=logp.device)
+        everything = torch.arange(logp.shape[1], device=logp.device)
         second = _race(rest, far, everything[None]).argmax(dim=-1)
         limit = self._sampling.window * self._sampling.tau
         return torch.where(seen >= limit, second, first)
@@ -124,6 +132,10 @@ def nucleus(logp: Tensor, top_p: float, top_k: int) -> tuple[Tensor, Tensor]:
     best = _ID_MASK - (ranked.topk(top_k, dim=-1).values & _ID_MASK)
     before = pad(logp.gather(1, best).exp().cumsum(dim=-1)[:, :-1], (1, 0))
     return best, before < top_p
+
+
+def _has(flags: Tensor, flag: int) -> Tensor:
+    return ((flags & flag) != 0)[:, None]
 
 
 def _race(logp: Tensor, keys: Tensor, candidates: Tensor) -> Tensor:

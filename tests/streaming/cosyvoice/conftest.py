@@ -45,6 +45,14 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
         terminalreporter.write_line(line, red=True, bold=True)
 
 
+@pytest.fixture(scope="session", autouse=True)
+def one_thread() -> None:
+    """Tiny models gain nothing from threads, and several test processes share the cores."""
+    import torch  # noqa: PLC0415 - this file is read without torch too
+
+    torch.set_num_threads(1)
+
+
 @pytest.fixture(scope="session")
 def golden_dir() -> Path:
     """The folder of golden cases."""

@@ -56,7 +56,7 @@ class Forced:
         self._tokens = iter(tokens)
         self.logits: list[Tensor] = []
 
-    def __call__(self, logits: Tensor, history: Tensor, draw: Draw) -> Tensor:
+    def __call__(self, logits: Tensor, _history: Tensor, draw: Draw) -> Tensor:
         self.logits.append(logits[0].clone())
         return torch.full_like(draw.slots, next(self._tokens))
 
