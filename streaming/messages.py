@@ -240,6 +240,12 @@ class Played(Message, frozen=True, kw_only=True):
 
 class StartIn(Message, frozen=True, kw_only=True):
     """The context's turn to be heard comes in so many ms (the one before it changed length)."""
+class ForgetVoice(Message, frozen=True, kw_only=True):
+    """A voice made of a recording was removed: keep nothing of it, no context begins with it."""
+
+    voice: str
+
+
 
     ctx: int
     ms: int
@@ -262,6 +268,11 @@ class Ready(Message, frozen=True, kw_only=True):
     cloning: bool = False
 
 
+    """Whether voices can be made of recordings."""
+    clone_languages: tuple[str, ...] = ()
+    """What such voices speak, as ``Voice.languages``."""
+    voice_model: str = ""
+    """Fingerprint of the model whose features of a recording it reads; empty: it needs none."""
 class Fatal(Message, frozen=True, kw_only=True):
     """The runner could not be loaded; the process ends after this. Starting again may not help."""
 
@@ -406,7 +417,9 @@ class PromptRefused(Message, frozen=True, kw_only=True):
 
 ToText = TextOpen | TextAppend | TextFlush | TextEnd | TextDrop
 FromText = TextSegments | TextFlushed | TextEnded | Failed
-ToEngine = Open | Speak | PlaceMark | End | Cancel | Park | Unpark | Played | StartIn
+ToEngine = (
+    Open | Speak | PlaceMark | End | Cancel | Park | Unpark | Played | StartIn | ForgetVoice
+)
 FromEngine = (
     Ready
     | Fatal

@@ -18,7 +18,7 @@ from streaming.engine.flights import Flights, Landed, Launch
 from streaming.engine.notes import note_error
 from streaming.engine.track import Track
 from streaming.engine.vitals import Vitals
-from streaming.errors import CosystreamError, SynthesisFailed
+from streaming.errors import CosystreamError, SynthesisFailed, UnknownVoice
 from streaming.messages import (
     Cancel,
     End,
@@ -26,6 +26,7 @@ from streaming.messages import (
     Finished,
     Message,
     Open,
+    ForgetVoice,
     Park,
     PlaceMark,
     Played,
@@ -97,6 +98,8 @@ class Engine:
         self._voices = VoiceLoader(runner.load_voice, mailbox.wake)
         self._flights: Flights[_Live] = Flights(mailbox.wake, settings.hang_timeout_s)
         self._live: dict[int, _Live] = {}
+        self._removed: set[str] = set()
+        """Voices that were removed while they were being loaded."""
         self._out: list[Message] = []
         self._idle = True
 
@@ -165,6 +168,8 @@ class Engine:
         track = Track(message.ctx, self._settings.pauses, words=message.words)
         self._live[message.ctx] = _Live(context, track)
         if not context.voice_ready:
+            elif isinstance(message, ForgetVoice):
+                self._forget_voice(message.voice)
             self._voices.want(message.voice)
 
     def _tell(self, live: _Live, message: ToEngine, now_s: float) -> None:
@@ -193,18 +198,32 @@ class Engine:
 
     def _take_voices(self) -> None:
         for outcome in self._voices.finished():
-            if outcome.error is not None:
-                note_error("voice_not_loaded", outcome.error, voice=outcome.voice)
+            error = outcome.error
+            if outcome.voice in self._removed:
+                self._removed.discard(outcome.voice)
+                self._runner.forget_voice(outcome.voice)
+                error = UnknownVoice(f"voice {outcome.voice!r} was removed")
+            elif error is not None:
+                note_error("voice_not_loaded", error, voice=outcome.voice)
             for live in list(self._live.values()):
-                if live.context.open.voice != outcome.voice:
-                    continue
-                if outcome.error is None:
-                    live.context.voice_ready = True
-                    self._settle(live)
-                else:
-                    self._fail(live, f"voice {outcome.voice!r} could not be loaded")
+                if live.context.open.voice == outcome.voice:
+                    self._take_voice(live, error)
+
+    def _take_voice(self, live: _Live, error: Exception | None) -> None:
+        if error is None:
+            live.context.voice_ready = True
+            self._settle(live)
+        elif isinstance(error, CosystreamError):
+            self._fail(live, error.message, error)
+        else:
+            self._fail(live, f"voice {live.context.open.voice!r} could not be loaded")
 
     # --- what is made ----------------------------------------------------------------------
+    def _forget_voice(self, voice: str) -> None:
+        self._runner.forget_voice(voice)
+        if self._voices.is_under_way(voice):
+            self._removed.add(voice)  # what is being read now is not wanted any more
+
 
     def _launch(self, batch: Batch) -> None:
         now_s = self._clock.now()

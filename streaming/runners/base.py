@@ -92,6 +92,9 @@ class Runner(Protocol):
     def load_voice(self, voice: str) -> None:
         """Make it so; called in a thread of its own, beside steps with other voices."""
 
+    def forget_voice(self, voice: str) -> None:
+        """It was removed: keep nothing of it but what contexts that have begun speak with."""
+
     def begin(self, work: Work) -> Any:
         """The state of a segment of which nothing is made. Raises what the context is told."""
 
@@ -118,6 +121,11 @@ class OneStage:
     def begin(self, work: Work) -> Any:
         """Nothing: a first step finds no state."""
         del work
+    units_per_s: float = 1.0
+    """Of a second of speech."""
+
+    def forget_voice(self, voice: str) -> None:
+        """Voices that come with the runner are never removed."""
 
     def wants(self, work: Work) -> Sequence[Want]:
         """Always the next step."""

@@ -69,6 +69,9 @@ class BundledRunner:
         """Let the runner of that voice load it."""
         self._runner(voice).load_voice(voice)
 
+    def forget_voice(self, voice: str) -> None:
+        """Neither runner has voices that can be removed."""
+
     def step(self, stage: str, batch: Sequence[Work]) -> Sequence[StepResult] | Later:
         """The stage's runner makes the steps."""
         mandarin = stage == MandarinRunner.stages[0].name

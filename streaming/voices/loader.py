@@ -35,6 +35,10 @@ class VoiceLoader:
             self._under_way.add(voice)
             self._pool.submit(self._run, voice)
 
+    def is_under_way(self, voice: str) -> bool:
+        """Whether it is being loaded now."""
+        return voice in self._under_way
+
     def finished(self) -> list[Loaded]:
         """What has come to its end since the last call."""
         outcomes = []

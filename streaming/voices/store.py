@@ -18,6 +18,7 @@ from datetime import UTC, datetime
 import structlog
 
 from streaming.errors import StorageFull, TooManyVoices, UnknownVoice
+from streaming.voices.draft import VoiceDraft
 from streaming.voices.files import VoiceFiles, VoiceRecord, digest
 
 _ID_BYTES = 12
@@ -35,16 +36,6 @@ class VoiceLimits:
 
     per_owner: int
     total_bytes: int
-
-
-@dataclass(frozen=True)
-class VoiceDraft:
-    """What a user says of a voice to be made."""
-
-    name: str
-    transcript: str
-    consent: str
-    language: str = "auto"
 
 
 class VoiceStore:

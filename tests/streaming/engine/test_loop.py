@@ -17,6 +17,7 @@ from streaming.messages import (
     End,
     Failed,
     Finished,
+    ForgetVoice,
     Mark,
     Open,
     Park,
@@ -30,6 +31,9 @@ from streaming.messages import (
     Unpark,
 )
 from streaming.runners.tone import ToneRunner
+from streaming.voices.draft import VoiceDraft
+from streaming.voices.files import VoiceFiles
+from streaming.voices.store import VoiceLimits, VoiceStore
 
 
 class Mailbox:
@@ -266,12 +270,73 @@ class TestVoices:
         assert {event.ctx for event in bench.turn(times=5)} == {1}
 
     def test_a_voice_that_cannot_be_loaded_fails_those_who_wait_for_it(self):
-        bench = Bench()
+        class Damaged(CountingRunner):
+            def load_voice(self, voice):
+                raise OSError(f"cannot read {voice}")
+
+        bench = Bench(Damaged)
         events = bench.turn(*opened(1, "Hi.", voice="nobody"))
         assert bench.mailbox.woken.wait(10)
         (failed,) = events + bench.turn()
         assert failed.code == "synthesis_failed"
         assert "nobody" in failed.message
+
+    def test_a_voice_that_is_stored_nowhere_is_told_as_such(self, tmp_path):
+        bench = Bench(voices_dir=str(tmp_path))
+        events = bench.turn(*opened(1, "Hi.", voice="v-aaaaaaaaaaaaaaaaaaaa"))
+        assert bench.mailbox.woken.wait(10)
+        (failed,) = events + bench.turn()
+        assert (failed.code, failed.retryable) == ("unknown_voice", False)
+
+
+class TestRemovedVoices:
+    def bench(self, tmp_path):
+        files = VoiceFiles(tmp_path)
+        store = VoiceStore(files, VoiceLimits(1, 1 << 20))
+        store.load()
+        draft = VoiceDraft("Ana", "Hello.", "yes")
+        record, _ = store.add("", draft, b"RIFF", 3000, "", b"")
+        return Bench(voices_dir=str(tmp_path)), record, store
+
+    def test_a_context_that_has_begun_speaks_to_its_end(self, tmp_path):
+        bench, record, store = self.bench(tmp_path)
+        bench.turn(*opened(1, "Hello there, all of you.", voice=record.id))
+        assert bench.mailbox.woken.wait(10)
+        bench.turn()
+
+        store.remove("", record.id)
+        events = bench.turn(ForgetVoice(voice=record.id), times=20)
+
+        assert isinstance(events[-1], Finished)
+        assert not bench.runner.has_voice(record.id)
+
+    def test_none_begins_with_it_any_more(self, tmp_path):
+        bench, record, store = self.bench(tmp_path)
+        bench.runner.load_voice(record.id)
+        store.remove("", record.id)
+        events = bench.turn(ForgetVoice(voice=record.id), *opened(1, "Hi.", voice=record.id))
+        assert bench.mailbox.woken.wait(10)
+        (failed,) = events + bench.turn()
+        assert failed.code == "unknown_voice"
+
+    def test_one_that_is_being_loaded_is_not_kept(self, tmp_path):
+        bench, record, _ = self.bench(tmp_path)
+        go_on, load = threading.Event(), bench.runner.load_voice
+
+        def slowly(voice):
+            assert go_on.wait(10)
+            load(voice)
+
+        bench.engine._voices._load = slowly
+        bench.turn(*opened(1, "Hi.", voice=record.id))
+
+        bench.turn(ForgetVoice(voice=record.id))
+        go_on.set()
+        assert bench.mailbox.woken.wait(10)
+
+        (failed,) = bench.turn()
+        assert failed.code == "unknown_voice"
+        assert not bench.runner.has_voice(record.id)
 
 
 class TestBatches:

@@ -6,7 +6,16 @@ from streaming.config import EngineSettings
 from streaming.errors import UnknownVoice
 from streaming.runners.base import Work
 from streaming.runners.registry import create
-from streaming.runners.tone import STEP_SAMPLES, ToneRunner, frequency_hz, length_samples
+from streaming.runners.tone import (
+    STEP_SAMPLES,
+    ToneRunner,
+    clone_hz,
+    frequency_hz,
+    length_samples,
+)
+from streaming.voices.draft import VoiceDraft
+from streaming.voices.files import VoiceFiles
+from streaming.voices.store import VoiceLimits, VoiceStore
 
 RUNNER = ToneRunner(EngineSettings(runner="tone"))
 
@@ -72,3 +81,29 @@ def test_a_model_it_would_not_use_is_refused():
 def test_a_default_voice_that_is_not_there_is_refused():
     with pytest.raises(UnknownVoice, match="tone-a, tone-b"):
         ToneRunner(EngineSettings(runner="tone", default_voice="heart")).load()
+
+
+def test_a_recording_is_heard_as_a_tone_of_its_own(tmp_path):
+    store = VoiceStore(VoiceFiles(tmp_path), VoiceLimits(9, 1 << 20))
+    store.load()
+    draft = VoiceDraft("Ana", "Hello.", "yes")
+    records = [store.add("", draft, wav, 3000, "", b"")[0] for wav in (b"RIFF1", b"RIFF2")]
+    runner = create(EngineSettings(runner="tone", voices_dir=str(tmp_path)))
+    heard = []
+    for record in records:
+        assert not runner.has_voice(record.id)
+        runner.load_voice(record.id)
+        (made,) = runner.step("speech", [work("x" * 100, voice=record.id, seed=3)])
+        heard.append(np.abs(np.fft.rfft(made.samples, 24_000)).argmax())
+    assert heard == [clone_hz(record.audio, 3) for record in records]
+    assert len(set(heard)) == 2
+    assert min(heard) > max(frequency_hz(name, 49) for name in ("tone-a", "tone-b"))
+
+
+def test_a_removed_voice_is_forgotten_and_its_own_are_not(tmp_path):
+    runner = create(EngineSettings(runner="tone", voices_dir=str(tmp_path)))
+    runner.forget_voice("tone-a")
+    runner.forget_voice("v-aaaaaaaaaaaaaaaaaaaa")
+    assert runner.has_voice("tone-a")
+    with pytest.raises(UnknownVoice):
+        runner.load_voice("v-aaaaaaaaaaaaaaaaaaaa")

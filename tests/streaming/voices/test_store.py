@@ -7,8 +7,9 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from streaming.errors import StorageFull, TooManyVoices, UnknownVoice
+from streaming.voices.draft import VoiceDraft
 from streaming.voices.files import VoiceFiles
-from streaming.voices.store import SWEEP_AGE_S, VoiceDraft, VoiceLimits, VoiceStore
+from streaming.voices.store import SWEEP_AGE_S, VoiceLimits, VoiceStore
 
 DRAFT = VoiceDraft(name="Ana", transcript="Good morning.", consent="she agreed by mail")
 WAV = b"RIFF" + bytes(100)
