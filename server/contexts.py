@@ -166,6 +166,7 @@ class Contexts:
             priority=request.priority,
             lexicon=request.lexicon,
             reasoning=request.reasoning,
+            listener=self._session_id,
             start_in_ms=0 if request.when == "interrupt" else self._ms_before_a_new_one(),
         )
 
@@ -334,7 +335,7 @@ class Contexts:
         )
 
     def _failed(self, context: Context, failed: Failed) -> None:
-        error = by_code(failed.code, failed.message)
+        error = by_code(failed.code, failed.message, failed.retry_after_ms)
         self._drop(context, "error")
         self._s.metrics.error(error.code)
         self._outbox.event(error_event(error, ctx=context.id, fatal=True))

@@ -49,6 +49,12 @@ class Metrics:
         self.resume_bytes = self._gauge("resume_bytes", "Messages kept for resuming, in bytes")
         self.engine_ready = self._gauge("engine_ready", "1 while the engine is warm and alive")
         self.free_slots = self._gauge("free_slots", "Contexts the engine could still take")
+        self._capacity = Gauge(
+            "cosystream_capacity",
+            "Listeners that can be served in time, by what computes their voices",
+            ["lane"],
+            registry=self._registry,
+        )
         self._engine_contexts = self._gauge("engine_contexts", "Contexts in the engine")
         self._engine_parked = self._gauge("engine_parked", "Contexts the engine lets wait")
         self._engine_queue = self._gauge("engine_queued_segments", "Segments not yet begun")
@@ -117,6 +123,8 @@ class Metrics:
         self._engine_queue.set(stats.queued_segments)
         self._engine_busy_s.set(stats.busy_s)
         self.free_slots.set(stats.free_slots)
+        for lane, listeners in stats.capacity.items():
+            self._capacity.labels(lane or "all").set(listeners)
 
     def render(self) -> tuple[bytes, str]:
         """The page for Prometheus and its content type."""

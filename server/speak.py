@@ -201,7 +201,7 @@ class _Stream:
             if isinstance(event, Failed):
                 self._over = True
                 self._metrics.context_ended("error")
-                raise by_code(event.code, event.message)
+                raise by_code(event.code, event.message, event.retry_after_ms)
 
     def close(self) -> None:
         """Stop the engine's work on it, if any is left."""

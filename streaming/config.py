@@ -58,21 +58,27 @@ class EngineSettings:
     """Threads of the embedded voice's inference."""
     slots: int = 1024
     """Contexts active at once; one more is refused with ``overloaded``."""
+    capacity: int = 0
+    """Listeners served at once; 0: as many as can be served in time, by what steps cost."""
+    queue: int = 0
+    """Contexts that may wait for a place instead of being refused at once."""
+    queue_ms: int = 2000
+    """How long each may wait."""
     max_ahead_s: float = 6.0
     """A context further ahead of its listener than this waits."""
     first_packet_target_ms: int = 150
     """The deadline of a context that has sent nothing yet: its text's arrival plus this."""
     allow_downloads: bool = False
     """Fetch the embedded voice's other voices from their public hub when first asked for."""
-    load_timeout_s: float = 600.0
-    """How long loading and warming may take."""
-    hang_timeout_s: float = 15.0
-    """An engine without a sign of life for so long is killed and started again."""
-    text: TextSettings = field(default_factory=TextSettings)
-    pauses: PauseSettings = field(default_factory=PauseSettings)
     voices_dir: str = "data/voices"
     """Where voices made of recordings are kept; relative to the working directory."""
     voices_per_key: int = 100
     """Voices that one key may have made; without keys, all users together."""
     voices_bytes: int = 1_073_741_824
     """What all stored voices together may take."""
+    load_timeout_s: float = 600.0
+    """How long loading and warming may take."""
+    hang_timeout_s: float = 15.0
+    """An engine without a sign of life for so long is killed and started again."""
+    text: TextSettings = field(default_factory=TextSettings)
+    pauses: PauseSettings = field(default_factory=PauseSettings)

@@ -45,6 +45,8 @@ class Voice(msgspec.Struct, frozen=True, kw_only=True):
     """BCP 47 primary tags, for example ``("en",)``."""
     description: str = ""
     preview: bool = False
+    lane: str = ""
+    """Voices of one lane share what computes them, and so its capacity."""
 
 
 class Span(msgspec.Struct, frozen=True, array_like=True):
@@ -238,14 +240,14 @@ class Played(Message, frozen=True, kw_only=True):
     samples: int
 
 
-class StartIn(Message, frozen=True, kw_only=True):
-    """The context's turn to be heard comes in so many ms (the one before it changed length)."""
 class ForgetVoice(Message, frozen=True, kw_only=True):
     """A voice made of a recording was removed: keep nothing of it, no context begins with it."""
 
     voice: str
 
 
+class StartIn(Message, frozen=True, kw_only=True):
+    """The context's turn to be heard comes in so many ms (the one before it changed length)."""
 
     ctx: int
     ms: int
@@ -266,13 +268,13 @@ class Ready(Message, frozen=True, kw_only=True):
     options: tuple[str, ...] = ()
     """Open's optional features that the runner honours, of ``speed``, ``seed``, ``instruct``."""
     cloning: bool = False
-
-
     """Whether voices can be made of recordings."""
     clone_languages: tuple[str, ...] = ()
     """What such voices speak, as ``Voice.languages``."""
     voice_model: str = ""
     """Fingerprint of the model whose features of a recording it reads; empty: it needs none."""
+
+
 class Fatal(Message, frozen=True, kw_only=True):
     """The runner could not be loaded; the process ends after this. Starting again may not help."""
 
@@ -347,6 +349,7 @@ class Failed(Message, frozen=True, kw_only=True):
     code: str
     message: str
     retryable: bool = False
+    retry_after_ms: int | None = None
 
 
 class Released(Message, frozen=True, kw_only=True):
@@ -368,6 +371,8 @@ class Stats(Message, frozen=True, kw_only=True):
     """Seconds spent in steps since the process began."""
     audio_s: float
     rss_mib: float
+    capacity: dict[str, int] = {}
+    """Listeners that each lane of voices can serve in time."""
 
 
 # --- server to prompt maker ----------------------------------------------------------------

@@ -2,9 +2,9 @@
 
 Every context with work has one deadline (``Context.deadline_s``). A step is ranked by the moment at
 which it must begin at the latest: that deadline, later by the audio that is in the making already,
-less the predicted cost of the step and of what must follow it before the listener hears of it. A batch takes rows in that order, as long as none
-makes a row before it late. Knows: contexts, costs, now. Does not know: how time passes, what a step
-does.
+less the predicted cost of the step and of what must follow before the listener hears of it. A batch
+takes rows in that order, as long as none makes a row before it late. Knows: contexts, costs, now.
+Does not know: how time passes, what a step does.
 """
 
 from __future__ import annotations

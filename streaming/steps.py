@@ -43,7 +43,7 @@ class Following:
 
     stage: str
     units: float = 1.0
-    times: int = 1
+    times: float = 1
 
 
 @dataclass(frozen=True)

@@ -14,6 +14,7 @@ from streaming.engine.client import ContextRequest, EngineClient
 from streaming.messages import Audio, Failed, Finished
 
 READY_S = 30.0
+CAPACITY = 60_000
 
 
 @dataclass
@@ -95,7 +96,8 @@ def descriptors():
 @contextlib.asynccontextmanager
 async def running(*, workers=1, ready=True, **settings):
     """A client with its processes, closed on the way out whatever happened."""
-    settings = {"runner": "tone", "text": TextSettings(workers=workers)} | settings
+    texts = TextSettings(workers=workers)
+    settings = {"runner": "tone", "capacity": CAPACITY, "text": texts} | settings
     client = EngineClient(EngineSettings(**settings))
     await client.start()
     try:

@@ -16,6 +16,8 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 READY_TIMEOUT_S = 60
+CAPACITY = 60_000
+"""Nobody is refused because the machine that runs the tests is busy; who wants to be says so."""
 
 
 @dataclass
@@ -98,6 +100,7 @@ StartServer = Callable[..., LiveServer]
 def start(directory: Path, *, wait: bool = True, **settings: object) -> LiveServer:
     """Start a server; settings as ``section__key=value``, for example ``engine__runner="tone"``."""
     port = free_port()
+    settings = {"engine__capacity": CAPACITY} | settings
     environ = {
         **os.environ,
         **{f"COSYSTREAM__{name.upper()}": str(value) for name, value in settings.items()},

@@ -10,8 +10,8 @@ import asyncio
 import itertools
 from functools import partial
 
-from streaming.admission import Slots
-from streaming.clock import Clock, LoopClock
+from streaming.admission import Admission
+from streaming.clock import Clock, LoopClock, Timer
 from streaming.config import EngineSettings
 from streaming.engine import request as requests
 from streaming.engine.handle import EngineContext, Lines, Sink
@@ -48,7 +48,12 @@ class EngineClient:
         self._engine: Supervisor[FromEngine] | None = None
         self._texts: list[Supervisor[FromText]] = []
         self._contexts: dict[int, EngineContext] = {}
-        self._slots = Slots(settings.slots)
+        self._door = Admission(
+            settings.slots, queue=settings.queue, queue_s=settings.queue_ms / 1000
+        )
+        self._held: dict[int, list[Message]] = {}
+        """What the engine is told once the context is admitted."""
+        self._door_timer: Timer | None = None
         self._numbers = itertools.count(PROBE_CTX + 1)
         self._settled = asyncio.Event()
         self._info: Ready | None = None
@@ -58,7 +63,7 @@ class EngineClient:
 
     async def start(self) -> None:
         """Start the processes; they become ready later. Raises OSError where none can start."""
-        clock = self._clock or LoopClock()
+        clock = self._clock = self._clock or LoopClock()
         self._engine = Supervisor(
             "engine",
             self._settings,
@@ -170,14 +175,17 @@ class EngineClient:
         engine = self._require_ready()
         requests.check(request, engine)
         ctx = next(self._numbers)
-        self._slots.take(ctx)
-        worker = ctx % len(self._texts)
-        lines = Lines(self._texts[worker].send, self._to_engine, self._release, worker)
-        context = self._contexts[ctx] = EngineContext(ctx, sink, lines)
         voice = requests.voice_of(request.voice, request.language, engine)
-        self._to_engine(requests.to_open(ctx, request, voice))
-        longest = self._settings.text.max_segment_chars
         speaker = catalog.find(engine.voices, voice)
+        if not self._door.offer(ctx, request.listener or str(ctx), self._now_s(), speaker.lane):
+            self._held[ctx] = []
+            self._watch_door()
+        worker = ctx % len(self._texts)
+        to_engine = partial(self._tell, ctx)
+        lines = Lines(self._texts[worker].send, to_engine, self._release, worker)
+        context = self._contexts[ctx] = EngineContext(ctx, sink, lines)
+        to_engine(requests.to_open(ctx, request, voice))
+        longest = self._settings.text.max_segment_chars
         lines.to_text(requests.to_text_open(ctx, request, speaker, longest))
         return context
 
@@ -201,9 +209,50 @@ class EngineClient:
         if self._engine is not None:
             self._engine.send(message)
 
+    def _tell(self, ctx: int, message: Message) -> None:
+        """To the engine, or on the heap of a context that still waits for its place."""
+        held = self._held.get(ctx)
+        if held is None:
+            self._to_engine(message)
+        else:
+            held.append(message)
+
     def _release(self, ctx: int) -> None:
-        self._slots.give_back(ctx)
         self._contexts.pop(ctx, None)
+        self._held.pop(ctx, None)
+        self._let_in(self._door.give_back(ctx, self._now_s()))
+
+    def _let_in(self, admitted: list[int]) -> None:
+        for ctx in admitted:
+            for message in self._held.pop(ctx):
+                self._to_engine(message)
+        self._watch_door()
+
+    def _watch_door(self) -> None:
+        """Nobody waits longer than allowed."""
+        if self._door_timer is not None:
+            self._door_timer.cancel()
+        due_s = self._door.next_expiry_s()
+        if self._clock is not None and due_s is not None:
+            self._door_timer = self._clock.call_at(due_s, self._turn_away)
+
+    def _turn_away(self) -> None:
+        for ctx in self._door.expired(self._now_s()):
+            error = self._door.refusal()
+            self._contexts[ctx].deliver(
+                Failed(
+                    ctx=ctx,
+                    code=error.code,
+                    message=error.message,
+                    retryable=error.retryable,
+                    retry_after_ms=error.retry_after_ms,
+                )
+            )
+        self._watch_door()
+
+    def _now_s(self) -> float:
+        assert self._clock is not None, "the processes were started"
+        return self._clock.now()
 
     # --- what the processes say ------------------------------------------------------------
 
@@ -220,8 +269,10 @@ class EngineClient:
                 case Fatal(message=failure):
                     assert self._engine is not None, "it speaks, so it was started"
                     self._engine.give_up(failure)
-                case Stats():
+                case Stats(capacity=capacity):
                     self._stats = message
+                    self._door.capacity = capacity
+                    self._let_in(self._door.let_in())
                 case Released():
                     pass  # the slot was given back with the cancel; nobody waits for this
                 case _:

@@ -9,8 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Protocol
 
+from streaming.capacity import capacity
 from streaming.config import EngineSettings
 from streaming.context import Context, Mark, Pending
 from streaming.costs import Costs
@@ -24,9 +26,9 @@ from streaming.messages import (
     End,
     Failed,
     Finished,
+    ForgetVoice,
     Message,
     Open,
-    ForgetVoice,
     Park,
     PlaceMark,
     Played,
@@ -96,16 +98,19 @@ class Engine:
         self._costs = Costs({stage.name: stage.prior for stage in runner.stages})
         self._vitals = Vitals(settings.slots)
         self._voices = VoiceLoader(runner.load_voice, mailbox.wake)
-        self._flights: Flights[_Live] = Flights(mailbox.wake, settings.hang_timeout_s)
-        self._live: dict[int, _Live] = {}
         self._removed: set[str] = set()
         """Voices that were removed while they were being loaded."""
+        self._flights: Flights[_Live] = Flights(mailbox.wake, settings.hang_timeout_s)
+        self._live: dict[int, _Live] = {}
         self._out: list[Message] = []
         self._idle = True
+        self._lanes: set[str] = set()
 
     def run(self) -> None:
         """For ever; the process ends when its parent is gone."""
-        self._out.append(self._runner.ready(self._settings.slots))
+        ready = self._runner.ready(self._settings.slots)
+        self._lanes = {voice.lane for voice in ready.voices}
+        self._out.append(ready)
         while True:
             self.turn()
 
@@ -143,9 +148,18 @@ class Engine:
         now_s = self._clock.now()
         if now_s >= self._vitals.due_s(len(self._live)):
             contexts = (live.context for live in self._live.values())
-            self._out.append(self._vitals.say(contexts, now_s))
+            self._out.append(self._vitals.say(contexts, self._capacity(), now_s))
         self._mailbox.send(self._out)
         self._out = []
+
+    def _capacity(self) -> dict[str, int]:
+        slots = self._settings.slots
+        if self._settings.capacity:
+            return dict.fromkeys(self._lanes, self._settings.capacity)
+        return {
+            lane: capacity(partial(self._runner.second, lane), self._costs, slots)
+            for lane in self._lanes
+        }
 
     # --- what came -------------------------------------------------------------------------
 
@@ -154,6 +168,8 @@ class Engine:
         for message in messages:
             if isinstance(message, Open):
                 self._open(message, now_s)
+            elif isinstance(message, ForgetVoice):
+                self._forget_voice(message.voice)
             elif (live := self._live.get(message.ctx)) is not None:
                 self._tell(live, message, now_s)
         self._take_voices()
@@ -168,8 +184,6 @@ class Engine:
         track = Track(message.ctx, self._settings.pauses, words=message.words)
         self._live[message.ctx] = _Live(context, track)
         if not context.voice_ready:
-            elif isinstance(message, ForgetVoice):
-                self._forget_voice(message.voice)
             self._voices.want(message.voice)
 
     def _tell(self, live: _Live, message: ToEngine, now_s: float) -> None:
@@ -196,6 +210,11 @@ class Engine:
             case StartIn(ms=delay_ms):
                 context.start_in(delay_ms / 1000, now_s)
 
+    def _forget_voice(self, voice: str) -> None:
+        self._runner.forget_voice(voice)
+        if self._voices.is_under_way(voice):
+            self._removed.add(voice)  # what is being read now is not wanted any more
+
     def _take_voices(self) -> None:
         for outcome in self._voices.finished():
             error = outcome.error
@@ -219,11 +238,6 @@ class Engine:
             self._fail(live, f"voice {live.context.open.voice!r} could not be loaded")
 
     # --- what is made ----------------------------------------------------------------------
-    def _forget_voice(self, voice: str) -> None:
-        self._runner.forget_voice(voice)
-        if self._voices.is_under_way(voice):
-            self._removed.add(voice)  # what is being read now is not wanted any more
-
 
     def _launch(self, batch: Batch) -> None:
         now_s = self._clock.now()

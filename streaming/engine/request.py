@@ -28,6 +28,8 @@ class ContextRequest:
     max_delay_ms: int | None = None
     priority: int = 0
     start_in_ms: int = 0
+    listener: str = ""
+    """Who hears it, one after another with others of that name; empty: nobody else."""
     lexicon: tuple[LexiconEntry, ...] = ()
     reasoning: Reasoning = "speak"
 

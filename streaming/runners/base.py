@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from streaming.messages import Ready, Segment
-from streaming.steps import Stage, Want
+from streaming.steps import Following, Stage, Want
 
 Samples: TypeAlias = npt.NDArray[np.float32]
 """Mono, 24 kHz, -1 to 1, shape ``(T,)``."""
@@ -109,6 +109,10 @@ class Runner(Protocol):
     def release(self, state: Any) -> None:
         """The segment is complete, or nobody wants it: what its state holds is free again."""
 
+    def second(self, lane: str, contexts: int) -> Sequence[Following]:
+        """The steps that a second of speech takes for so many contexts of that lane's voices."""
+        ...
+
 
 class OneStage:
     """The part of a runner that goes from text to samples in steps of one kind.
@@ -117,15 +121,15 @@ class OneStage:
     """
 
     stages: tuple[Stage, ...] = (Stage(SPEECH),)
-
-    def begin(self, work: Work) -> Any:
-        """Nothing: a first step finds no state."""
-        del work
     units_per_s: float = 1.0
     """Of a second of speech."""
 
     def forget_voice(self, voice: str) -> None:
         """Voices that come with the runner are never removed."""
+
+    def begin(self, work: Work) -> Any:
+        """Nothing: a first step finds no state."""
+        del work
 
     def wants(self, work: Work) -> Sequence[Want]:
         """Always the next step."""
@@ -138,3 +142,8 @@ class OneStage:
 
     def release(self, state: Any) -> None:
         """Forget it."""
+
+    def second(self, lane: str, contexts: int) -> Sequence[Following]:
+        """Steps of one row each, ``units_per_s`` in all for a context."""
+        del lane
+        return (Following(self.stages[0].name, self.units_per_s, contexts),)

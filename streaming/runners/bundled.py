@@ -15,7 +15,7 @@ from streaming.messages import Ready
 from streaming.runners.base import Later, StepResult, Work
 from streaming.runners.embedded import EmbeddedRunner
 from streaming.runners.mandarin.voice import MANDARIN, MandarinRunner
-from streaming.steps import Want
+from streaming.steps import Following, Want
 
 
 class BundledRunner:
@@ -79,6 +79,11 @@ class BundledRunner:
 
     def release(self, state: Any) -> None:
         """Neither runner holds anything."""
+
+    def second(self, lane: str, contexts: int) -> Sequence[Following]:
+        """The voices of either runner are computed in a thread of their own."""
+        runner = self._mandarin if lane == MANDARIN.lane else self._english
+        return runner.second(lane, contexts)
 
     def _runner(self, voice: str) -> MandarinRunner | EmbeddedRunner:
         return self._mandarin if voice == MANDARIN.id else self._english

@@ -21,9 +21,10 @@ from hibari.voices import DEFAULT, VOICES, voice_path
 from streaming.config import EngineSettings
 from streaming.errors import CosystreamError, SynthesisFailed
 from streaming.messages import Ready, Segment, Voice
-from streaming.runners.base import Made, OneStage, Samples, StepResult, Work
+from streaming.runners.base import SPEECH, Made, OneStage, Samples, StepResult, Work
 from streaming.runners.english import Foreign, prepare
 from streaming.runners.pieces import join_piece, split_phonemes
+from streaming.steps import Cost, Stage
 from streaming.voices import catalog
 
 SHORTEST_S = 0.05
@@ -47,6 +48,10 @@ class _Rest:
 
 class EmbeddedRunner(OneStage):
     """hibari's voices, one context a step: its steps are too short to gain by batching."""
+
+    stages = (Stage(SPEECH, prior=Cost(unit_s=0.0003)),)
+    units_per_s = 15.0
+    """Characters of English in a second of speech."""
 
     def __init__(self, settings: EngineSettings, others: Sequence[Voice] = ()) -> None:
         """``others``: voices that are not its own, to name those that can what its own cannot."""

@@ -74,14 +74,15 @@ class ToneRunner(OneStage):
     """Sines for everyone."""
 
     stages = (Stage(SPEECH, max_batch=64),)
+    units_per_s = SAMPLE_RATE / STEP_SAMPLES
 
     def __init__(self, settings: EngineSettings) -> None:
         if settings.model is not None:
             raise ValueError(f"engine.model is {settings.model!r}; the tone runner has none")
         self._default = settings.default_voice or "tone-a"
-
         self._files = VoiceFiles(Path(settings.voices_dir))
         self._base_hz = dict(_BASE_HZ)
+
     def load(self) -> None:
         """Nothing to load.
 
@@ -99,9 +100,9 @@ class ToneRunner(OneStage):
             default_voice=self._default,
             slots=slots,
             options=("speed", "seed"),
-        )
             cloning=True,
             clone_languages=(catalog.ANY_LANGUAGE,),
+        )
 
     def has_voice(self, voice: str) -> bool:
         """Its own are there from the beginning, others once they were asked for."""

@@ -121,6 +121,7 @@ def test_the_engine_tells_of_itself(metrics):
             busy_s=1.5,
             audio_s=60,
             rss_mib=200,
+            capacity={"": 90, "slow": 2},
         )
     )
     seen = samples(metrics)
@@ -128,6 +129,7 @@ def test_the_engine_tells_of_itself(metrics):
     assert seen["engine_parked",] == 1
     assert seen["engine_queued_segments",] == 7
     assert seen["free_slots",] == 1021
+    assert (seen["capacity", "all"], seen["capacity", "slow"]) == (90, 2)
     assert seen["engine_busy_seconds",] == 1.5
 
 

@@ -30,6 +30,7 @@ MANDARIN = Voice(
     languages=("zh", "en"),
     description="Mandarin, with English in it; a preview in a Japanese speaker's timbre",
     preview=True,
+    lane="mandarin",
 )
 
 SHORTEST_S = 0.05
@@ -58,7 +59,9 @@ class _Rest:
 class MandarinRunner(OneStage):
     """One voice; one stretch at a time, in a thread of its own."""
 
-    stages = (Stage("mandarin", prior=Cost(unit_s=0.5)),)
+    units_per_s = 0.5
+    """Stretches in a second of speech."""
+    stages = (Stage("mandarin", prior=Cost(unit_s=0.6)),)
 
     def __init__(self, settings: EngineSettings, voices: Sequence[Voice] = (MANDARIN,)) -> None:
         """``voices``: all that the server has, to name those that can what this one cannot."""

@@ -195,7 +195,7 @@ class TestCancel:
             assert [len(heard.events) for heard in storm] == counts
             await until(lambda: client.stats.contexts == 0)
             assert client.stats.free_slots == 300
-            assert client._slots.free == 300
+            assert client._door.free == 300
 
 
 class TestHoldingBack:
@@ -244,7 +244,7 @@ class TestRefusals:
     async def test_an_unknown_voice(self, client):
         with pytest.raises(UnknownVoice, match="tone-a, tone-b"):
             client.open(ContextRequest(voice="nobody"), Heard())
-        assert client._slots.free == client._slots.count
+        assert client._door.free == client._door.slots
 
     async def test_more_contexts_than_slots(self):
         async with running(slots=2) as client:
@@ -253,6 +253,42 @@ class TestRefusals:
                 client.open(ContextRequest(), Heard())
             first.context.cancel()
             assert isinstance(await say(client, "Hi.").finished(), Finished)
+
+    async def test_more_listeners_than_can_be_served_and_a_listener_of_several_contexts(self):
+        async with running(capacity=1) as client:
+            await until(lambda: client.stats is not None)
+            first = say(client, end=False, listener="a")
+            say(client, end=False, listener="a")
+            with pytest.raises(Overloaded, match="1 listeners"):
+                client.open(ContextRequest(listener="b"), Heard())
+            first.context.cancel()
+
+    async def test_who_may_wait_is_served_when_a_place_is_free(self):
+        async with running(slots=1, queue=1) as client:
+            first, second = say(client, end=False), say(client, "Hi.")
+            with pytest.raises(Overloaded):
+                client.open(ContextRequest(), Heard())
+            await asyncio.sleep(0.2)
+            assert second.events == []
+            first.context.cancel()
+            assert isinstance(await second.finished(), Finished)
+            assert len(second.samples)
+
+    async def test_who_has_waited_too_long_is_told_so(self):
+        async with running(slots=1, queue=1, queue_ms=100) as client:
+            say(client, end=False)
+            failed = await say(client, "Hi.").finished()
+            assert (failed.code, failed.retryable) == ("overloaded", True)
+            assert failed.retry_after_ms > 0
+
+    async def test_who_waits_may_change_their_mind(self):
+        async with running(slots=1, queue=1) as client:
+            first, second = say(client, end=False), say(client, "Hi.")
+            second.context.cancel()
+            third = say(client, "Hi.")
+            first.context.cancel()
+            assert isinstance(await third.finished(), Finished)
+            assert second.events == []
 
     async def test_cloning(self, client):
         with pytest.raises(UnsupportedByEngine, match="tone"):

@@ -44,7 +44,7 @@ class TestTheEngine:
             assert await back(client) < (2.0 if runner == "tone" else 4.0)
             assert client.engine_pid != old
             assert client.restarts == 1
-            assert client._slots.free == client._slots.count
+            assert client._door.free == client._door.slots
 
     async def test_that_hangs_is_found_out_and_replaced(self):
         async with running(hang_timeout_s=1.5) as client:
