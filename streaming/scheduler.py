@@ -12,6 +12,7 @@ from __future__ import annotations
 import heapq
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Protocol
 
 from streaming.context import Context
 from streaming.costs import Costs
@@ -53,6 +54,21 @@ class Batch:
     def contexts(self) -> list[Context]:
         """The contexts of its rows."""
         return [row.context for row in self.rows]
+
+
+class Policy(Protocol):
+    """What chooses the rows of a stage's next step; batches compete by ``begin_by_s``."""
+
+    def __call__(
+        self,
+        stage: Stage,
+        contexts: Iterable[Context],
+        now_s: float,
+        costs: Costs,
+        *,
+        max_ahead_s: float,
+    ) -> Batch | None:
+        """The next step of ``stage``; ``None`` where nothing of it can run."""
 
 
 def plan(

@@ -41,7 +41,7 @@ from streaming.messages import (
 )
 from streaming.messages import Mark as Marked
 from streaming.runners.base import Later, Made, Runner, StepResult, Work
-from streaming.scheduler import Batch, plan
+from streaming.scheduler import Batch, Policy, plan
 from streaming.steps import Stage
 from streaming.text.speakable import has_words
 from streaming.voices.loader import VoiceLoader
@@ -89,12 +89,18 @@ class Engine:
     """Contexts over one loaded runner."""
 
     def __init__(
-        self, runner: Runner, settings: EngineSettings, mailbox: Mailbox, clock: Timekeeper
+        self,
+        runner: Runner,
+        settings: EngineSettings,
+        mailbox: Mailbox,
+        clock: Timekeeper,
+        policy: Policy = plan,
     ) -> None:
         self._runner = runner
         self._settings = settings
         self._mailbox = mailbox
         self._clock = clock
+        self._plan_batch = policy
         self._costs = Costs({stage.name: stage.prior for stage in runner.stages})
         self._vitals = Vitals(settings.slots)
         self._voices = VoiceLoader(runner.load_voice, mailbox.wake)
@@ -142,7 +148,9 @@ class Engine:
             return None
         busy = () if stage.runs_ahead else {live.ctx for live in self._flights.owners(stage)}
         contexts = (live.context for ctx, live in self._live.items() if ctx not in busy)
-        return plan(stage, contexts, now_s, self._costs, max_ahead_s=self._settings.max_ahead_s)
+        return self._plan_batch(
+            stage, contexts, now_s, self._costs, max_ahead_s=self._settings.max_ahead_s
+        )
 
     def _publish(self) -> None:
         now_s = self._clock.now()
@@ -365,7 +373,9 @@ class Engine:
 
     def _ask(self, live: _Live) -> None:
         """What could be launched for the segment at the head."""
-        wants = self._runner.wants(self._work(live))
+        now_s = self._clock.now()
+        slack_s = live.context.deadline_s(now_s) - now_s
+        wants = self._runner.wants(self._work(live, slack_s), self._costs)
         live.context.wants = {want.stage: want for want in wants}
 
     def _end_segment(self, live: _Live) -> None:

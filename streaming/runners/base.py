@@ -17,6 +17,7 @@ from typing import Any, Protocol, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from streaming.costs import Costs
 from streaming.messages import Ready, Segment
 from streaming.steps import Following, Stage, Want
 
@@ -98,7 +99,7 @@ class Runner(Protocol):
     def begin(self, work: Work) -> Any:
         """The state of a segment of which nothing is made. Raises what the context is told."""
 
-    def wants(self, work: Work) -> Sequence[Want]:
+    def wants(self, work: Work, costs: Costs) -> Sequence[Want]:
         """The steps that could be launched for that row now; none while it waits for another."""
         ...
 
@@ -131,8 +132,9 @@ class OneStage:
         """Nothing: a first step finds no state."""
         del work
 
-    def wants(self, work: Work) -> Sequence[Want]:
+    def wants(self, work: Work, costs: Costs) -> Sequence[Want]:
         """Always the next step."""
+        del costs
         return (Want(self.stages[0].name, self.step_units(work.segment)),)
 
     def step_units(self, segment: Segment) -> float:

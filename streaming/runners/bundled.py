@@ -11,6 +11,7 @@ from dataclasses import replace
 from typing import Any
 
 from streaming.config import EngineSettings
+from streaming.costs import Costs
 from streaming.messages import Ready
 from streaming.runners.base import Later, StepResult, Work
 from streaming.runners.embedded import EmbeddedRunner
@@ -57,9 +58,9 @@ class BundledRunner:
         """What its voice's runner begins with."""
         return self._runner(work.voice).begin(work)
 
-    def wants(self, work: Work) -> Sequence[Want]:
+    def wants(self, work: Work, costs: Costs) -> Sequence[Want]:
         """What its voice's runner wants."""
-        return self._runner(work.voice).wants(work)
+        return self._runner(work.voice).wants(work, costs)
 
     def has_voice(self, voice: str) -> bool:
         """Whether the runner of that voice has it."""

@@ -54,7 +54,7 @@ class LateRunner(ToneRunner):
     def begin(self, _work):
         return 0
 
-    def wants(self, work):
+    def wants(self, work, _costs):
         return [Want(SLOW if work.voice == SLOW else SPEECH)]
 
     def step(self, stage, batch):

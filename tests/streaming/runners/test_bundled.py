@@ -65,7 +65,7 @@ def test_an_english_voice_that_meets_chinese_names_the_one_that_can():
 
 def test_each_voice_has_a_stage_of_its_own_so_that_neither_waits_for_the_other():
     runner = registry.create(EngineSettings())
-    english, mandarin = (runner.wants(work("你好", voice))[0] for voice in ("heart", "mandarin"))
+    english, mandarin = (runner.wants(work("你好", voice), Costs())[0] for voice in ("heart", "mandarin"))
     assert {english.stage, mandarin.stage} == {stage.name for stage in runner.stages}
     costs = Costs({stage.name: stage.prior for stage in runner.stages})
     assert costs.predict_s(mandarin.stage, mandarin.units) > 0.1
