@@ -1,4 +1,4 @@
-"""``python -m streaming.engine engine|text SETTINGS``: a child process of the server.
+"""``python -m streaming.engine engine|text|prompts SETTINGS``: a child process of the server.
 
 SETTINGS is ``EngineSettings`` as JSON. Not for people: it speaks batches of messages on its
 standard streams, and ends when they close.
@@ -29,6 +29,10 @@ if __name__ == "__main__":
         from streaming.engine.worker import run_engine
 
         run_engine(settings)
+    elif kind == "prompts":
+        from streaming.engine.prompts import run_prompts
+
+        run_prompts(settings)
     else:
         from streaming.engine.front import run_text
 

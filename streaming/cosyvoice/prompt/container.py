@@ -5,6 +5,7 @@ Only the formats below are let near a decoder. Knows: containers. Does not know:
 
 from __future__ import annotations
 
+import functools
 import struct
 from typing import Literal
 
@@ -29,6 +30,9 @@ _OTHERS = {
 _FTYP = slice(4, 8)
 _PAGE = struct.Struct("<4sBBqIIIB")
 _CAPTURE = b"OggS"
+_ID3_BYTES = 10
+_FRAME_BYTES = 1441
+"""The longest frame of mp3."""
 _LAST_PAGE = 4
 """The flag of a stream's last page."""
 
@@ -64,6 +68,16 @@ def check_whole(data: bytes, kind: Kind) -> tuple[str, ...]:
     elif kind == "ogg":
         return _check_ogg(data)
     return ()
+
+
+def mp3_tells_length(data: bytes) -> bool:
+    """Whether the first frame says how many follow; else a length is a guess from bit rates."""
+    begin = 0
+    if data[:3] == b"ID3" and len(data) >= _ID3_BYTES:
+        size = functools.reduce(lambda sum_, byte: sum_ << 7 | byte & 0x7F, data[6:10], 0)
+        begin = _ID3_BYTES + size
+    frame = data[begin : begin + _FRAME_BYTES]
+    return any(tag in frame for tag in (b"Xing", b"Info", b"VBRI"))
 
 
 def _what(data: bytes) -> str:

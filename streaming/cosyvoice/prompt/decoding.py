@@ -17,7 +17,8 @@ import soxr
 from numpy.typing import NDArray
 
 from streaming.audio.pcm import Float32
-from streaming.cosyvoice.prompt.container import TAKEN
+from streaming.cosyvoice.prompt import container
+from streaming.cosyvoice.prompt.container import TAKEN, Kind
 from streaming.errors import DamagedRecording, NotAudio, RecordingTooLong, UnusualRecording
 from streaming.messages import SAMPLE_RATE
 
@@ -100,8 +101,8 @@ def _step(values: Float32) -> NDArray[np.int64]:
     return steps
 
 
-def decode(data: bytes) -> Decoded:
-    """The file's samples.
+def decode(data: bytes, kind: Kind) -> Decoded:
+    """The samples of a file of that kind.
 
     Raises:
         NotAudio: the decoder makes nothing of it.
@@ -112,11 +113,13 @@ def decode(data: bytes) -> Decoded:
     try:
         with soundfile.SoundFile(io.BytesIO(data)) as file:
             _check(file)
-            return _read(file)
+            promised = 0 if kind == "mp3" and not container.mp3_tells_length(data) else file.frames
+            _check_length(promised / file.samplerate)
+            return _read(file, promised)
     except soundfile.LibsndfileError as error:
         raise NotAudio(
-            f"the file cannot be decoded ({error.error_string.strip(' .')}); it is damaged or not "
-            f"what it says it is: send {TAKEN}"
+            f"the file cannot be decoded: it is damaged, or not the {kind} that it begins like; "
+            f"send {TAKEN}"
         ) from error
 
 
@@ -132,7 +135,6 @@ def _check(file: soundfile.SoundFile) -> None:
         raise UnusualRecording(
             f"the file has {file.channels} channels; up to {MOST_CHANNELS} are taken"
         )
-    _check_length(file.frames / file.samplerate)
 
 
 def _check_length(length_s: float) -> None:
@@ -143,7 +145,7 @@ def _check_length(length_s: float) -> None:
         )
 
 
-def _read(file: soundfile.SoundFile) -> Decoded:
+def _read(file: soundfile.SoundFile, promised: int) -> Decoded:
     tops = Tops(bounded=file.subtype not in _FLOATS)
     stream = None
     if file.samplerate != SAMPLE_RATE:
@@ -151,7 +153,7 @@ def _read(file: soundfile.SoundFile) -> Decoded:
             file.samplerate, SAMPLE_RATE, file.channels, dtype="float32", quality="VHQ"
         )
     parts: list[Float32] = []
-    for block in _blocks(file):
+    for block in _blocks(file, promised):
         tops.push(block)
         parts.append(block if stream is None else stream.resample_chunk(block))
     if stream is not None:
@@ -161,7 +163,7 @@ def _read(file: soundfile.SoundFile) -> Decoded:
     return Decoded(np.ascontiguousarray(whole.T), file.samplerate, tops.share)
 
 
-def _blocks(file: soundfile.SoundFile) -> Iterator[Float32]:
+def _blocks(file: soundfile.SoundFile, promised: int) -> Iterator[Float32]:
     """The file a block ``(T, C)`` at a time, to its end or to the most that is read."""
     read = 0
     while len(block := _next_block(file)):
@@ -170,8 +172,11 @@ def _blocks(file: soundfile.SoundFile) -> Iterator[Float32]:
         if not np.isfinite(block).all():
             raise DamagedRecording("the file holds samples that are no numbers (NaN or infinite)")
         yield block
-    if read < SHORT_OF_PROMISE * file.frames:
-        raise _cut_off(read, file)
+    if read < SHORT_OF_PROMISE * promised:
+        raise DamagedRecording(
+            f"the file is cut off: its header says {promised / file.samplerate:.1f} s, "
+            f"{read / file.samplerate:.1f} s are there"
+        )
 
 
 def _next_block(file: soundfile.SoundFile) -> Float32:
@@ -179,13 +184,6 @@ def _next_block(file: soundfile.SoundFile) -> Float32:
         block: Float32 = file.read(BLOCK_FRAMES, dtype="float32", always_2d=True)
     except soundfile.LibsndfileError as error:
         raise DamagedRecording(
-            f"the file is damaged: it decodes only in part ({error.error_string.strip(' .')})"
+            "the file is damaged or cut off: only its beginning can be decoded"
         ) from error
     return block
-
-
-def _cut_off(read: int, file: soundfile.SoundFile) -> DamagedRecording:
-    return DamagedRecording(
-        f"the file is cut off: its header says {file.frames / file.samplerate:.1f} s, "
-        f"{read / file.samplerate:.1f} s are there"
-    )

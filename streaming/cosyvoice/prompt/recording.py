@@ -79,7 +79,8 @@ def read(data: bytes) -> Recording:
     """
     kind = container.kind_of(data)
     warnings = container.check_whole(data, kind)
-    decoded = decode(data)
+    decoded = decode(data, kind)
+    _refuse_short(decoded)
     samples = _trimmed(_centred(mono(decoded.channels)))
     _refuse_clipped(decoded.cut_share)
     warnings += tuple(_advice(decoded, samples))
@@ -106,21 +107,24 @@ def mono(channels: Float32) -> Float32:
     mean: Float32 = channels.mean(axis=0, dtype=np.float32)
     strengths = np.sqrt(np.mean(channels.astype(np.float64) ** 2, axis=1))
     strength = np.sqrt(np.mean(mean.astype(np.float64) ** 2))
-    strongest = int(np.argmax(strengths)) if channels.size else 0
+    strongest = int(np.argmax(strengths))
     return channels[strongest] if strength < ONE_SIDED * strengths[strongest] else mean
 
 
-def _centred(samples: Float32) -> Float32:
-    """Without a constant.
-
-    Raises:
-        RecordingTooShort: it is shorter than any voice, silence and all.
-        SilentRecording: nothing is left.
-    """
-    length_s = len(samples) / SAMPLE_RATE
+def _refuse_short(decoded: Decoded) -> None:
+    length_s = decoded.channels.shape[1] / SAMPLE_RATE
     if length_s < SHORTEST_S:
         raise RecordingTooShort(f"the recording has {length_s:.1f} s; {_lengths()}")
-    centred: Float32 = samples - samples.mean(dtype=np.float64).astype(np.float32)
+
+
+def _centred(samples: Float32) -> Float32:
+    """Without the constant that a bad sound card adds.
+
+    Raises:
+        SilentRecording: nothing is left.
+    """
+    constant = np.float32(samples.mean(dtype=np.float64))
+    centred: Float32 = samples - constant if abs(constant) > SILENCE else samples
     if np.abs(centred).max() < SILENCE:
         raise SilentRecording(
             "the recording is silent: nothing in it is louder than -60 dB below full scale. Check "
