@@ -1,0 +1,191 @@
+"""A step of many streams at once: rows in, one batch through the network, rows out.
+
+Rows are as long as they like, and first and last chunks share a batch with others. Knows: what
+waits for lookahead, padding, how states are joined and parted. Does not know: the network: a
+generation's ``forward`` takes tensors alone, reads nothing back to the host, and its shapes
+depend on the padded width alone, so it can be compiled or captured as it is.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Self
+
+import torch
+from torch import Tensor
+
+from streaming.cosyvoice.sizes import MEL_BANDS
+from streaming.cosyvoice.vocoder import counter
+from streaming.cosyvoice.vocoder.state import VocoderState
+from streaming.cosyvoice.vocoder.trunk import Trunk
+
+Row = tuple[VocoderState, Tensor, bool]
+"""A stream, its new mel frames (frames, 80), whether they are its last."""
+
+
+@dataclass(frozen=True)
+class Work:
+    """One row of a batch: the frames it sees, and how many of them come out as sound."""
+
+    state: VocoderState
+    mel: Tensor
+    frames: int
+    last: bool
+
+    @property
+    def first(self) -> bool:
+        """Whether nothing of the stream has sounded yet."""
+        return self.state.done_frames == 0
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What ``forward`` knows of the rows: columns of one table, (5, B), int64, on the device."""
+
+    counts: Tensor
+    """(B,): frames of each row, as the generation counts them."""
+    first: Tensor
+    """(B, 1), bool"""
+    last: Tensor
+    start_frames: Tensor
+    """(B,): which frame of the stream a row's first one is."""
+    keys: Tensor
+
+    @classmethod
+    def of(cls, table: Tensor) -> Self:
+        """The columns by name."""
+        counts, first, last, start, keys = table.unbind()
+        return cls(counts, first.bool()[:, None], last.bool()[:, None], start, keys)
+
+
+class StreamingVocoder(Trunk):
+    """Both generations' outer half: :meth:`begin` a stream, :meth:`step` any set of streams."""
+
+    kept_frames: int
+    """Mel frames that are seen again with those that follow."""
+
+    least_frames = 1
+    """A batch is padded to these."""
+
+    buckets: tuple[int, ...] = ()
+    """Frames to which a batch is padded, ascending, for fixed shapes; more are left as they are."""
+
+    blank_carried: Tensor
+    blank_exact: Tensor
+
+    def fuse(self, dtype: torch.dtype = torch.float32) -> Self:
+        """See :meth:`Trunk.fuse`; from then on streams can begin."""
+        super().fuse(dtype)
+        for name, blank in zip(("blank_carried", "blank_exact"), self._blank(), strict=True):
+            self.register_buffer(name, blank, persistent=False)
+        return self
+
+    @abstractmethod
+    def _blank(self) -> tuple[Tensor, Tensor]:
+        """What a new stream carries, and carries exactly: (size,) each."""
+
+    @abstractmethod
+    def _sounding(self, frames: int, *, first: bool, last: bool) -> int:
+        """How many of the ``frames`` that a row sees come out as sound: none if not above 0."""
+
+    @abstractmethod
+    def _start(self, work: Work) -> int:
+        """Which frame of the stream a row's first one is."""
+
+    @abstractmethod
+    def _count(self, work: Work) -> int:
+        """A row's frames, as ``forward`` counts them."""
+
+    @abstractmethod
+    def _span(self, work: Work) -> slice:
+        """Where a row's finished samples lie in what ``forward`` makes."""
+
+    def begin(self, seed: int = 0, *, noise: Tensor | None = None) -> VocoderState:
+        """A new stream; version 3 can be given ``noise`` (samples, harmonics + 1) to use."""
+        if not hasattr(self, "blank_exact"):
+            raise RuntimeError("the vocoder is not ready: call fuse() once its weights are loaded")
+        mel = self.blank_exact.new_empty(0, MEL_BANDS, dtype=torch.float32)
+        return VocoderState(
+            counter.key(seed), mel, self.blank_carried, self.blank_exact, noise=noise
+        )
+
+    @torch.inference_mode()
+    def step(self, rows: Sequence[Row]) -> list[tuple[Tensor, VocoderState]]:
+        """Each row's new samples, 24 kHz float32, and its next state.
+
+        Raises ``ValueError`` for mel of another shape and for a stream that has ended, before
+        anything is computed.
+        """
+        works = [self._work(*row) for row in rows]
+        sounding = [work for work in works if work.frames]
+        made = iter(self._batch(sounding) if sounding else ())
+        return [next(made) if work.frames else self._waiting(work) for work in works]
+
+    def whole(self, mel: Tensor, seed: int = 0, *, noise: Tensor | None = None) -> Tensor:
+        """An utterance in one pass: mel (frames, 80) to samples (frames * 480,)."""
+        return self.step([(self.begin(seed, noise=noise), mel, True)])[0][0]
+
+    def _work(self, state: VocoderState, mel: Tensor, last: bool) -> Work:
+        if state.ended:
+            raise ValueError("the stream has ended: begin another one")
+        if mel.dim() != 2 or mel.shape[1] != MEL_BANDS:  # noqa: PLR2004 - frames and bands
+            raise ValueError(f"mel must be (frames, {MEL_BANDS}), not {tuple(mel.shape)}")
+        seen = torch.cat([state.mel, mel.to(state.mel)])
+        frames = self._sounding(len(seen), first=state.done_frames == 0, last=last)
+        return Work(state, seen, max(0, frames), last)
+
+    def _waiting(self, work: Work) -> tuple[Tensor, VocoderState]:
+        return work.mel.new_empty(0), replace(work.state, mel=work.mel, ended=work.last)
+
+    def _batch(self, works: Sequence[Work]) -> list[tuple[Tensor, VocoderState]]:
+        counts = [self._count(work) for work in works]
+        widest = max(self.least_frames, *counts)
+        width = next((bucket for bucket in self.buckets if bucket >= widest), widest)
+        table = torch.tensor(
+            [
+                counts,
+                [work.first for work in works],
+                [work.last for work in works],
+                [self._start(work) for work in works],
+                [work.state.key for work in works],
+            ]
+        )
+        mel = self._padded(works, width)
+        samples, carried, exact = self(
+            mel,
+            table.to(mel.device, non_blocking=True),
+            torch.stack([work.state.carried for work in works]),
+            torch.stack([work.state.exact for work in works]),
+            self._given(works, mel),
+            ragged=min(counts) < width,
+        )
+        return [
+            (row[self._span(work)], self._next(work, new_carried, new_exact))
+            for work, row, new_carried, new_exact in zip(
+                works, samples, carried, exact, strict=True
+            )
+        ]
+
+    def _padded(self, works: Sequence[Work], width: int) -> Tensor:
+        """The rows' mel, (B, width, 80), silence after each."""
+        mel = works[0].mel.new_zeros(len(works), width, MEL_BANDS)
+        for row, work in zip(mel, works, strict=True):
+            row[: len(work.mel)] = work.mel
+        return mel
+
+    def _given(self, works: Sequence[Work], mel: Tensor) -> Tensor | None:  # noqa: ARG002 - a generation's own
+        """The batch's noise where a stream brought its own; None: ``forward`` makes it."""
+        return None
+
+    def _next(self, work: Work, carried: Tensor, exact: Tensor) -> VocoderState:
+        """The rows are copied, or one slow stream would keep a whole batch in memory."""
+        return replace(
+            work.state,
+            mel=work.mel[-self.kept_frames :].clone(),
+            carried=carried.clone(),
+            exact=exact.clone(),
+            done_frames=work.state.done_frames + work.frames,
+            ended=work.last,
+        )
