@@ -61,9 +61,9 @@ class Blocks:
     def join(self, layer: int, key: Tensor, value: Tensor) -> tuple[Tensor, Tensor]:
         """Keeps the run's whole blocks (what follows a short one is nothing), adds those before."""
         kept, pair = self._kv[layer], torch.stack([key, value])
-        length = kept.shape[-2]
+        *_, length, head_dim = kept.shape
         whole = pair[:, :, : self._full * length]
-        kept[:, :, self._pages] = whole.reshape(*pair.shape[:2], self._full, length, -1)
+        kept[:, :, self._pages] = whole.reshape(*pair.shape[:2], self._full, length, head_dim)
         past = kept[:, :, self._past].flatten(2, 3)
         joined_key, joined_value = torch.cat([past, pair], dim=2)
         return joined_key, joined_value
