@@ -114,11 +114,15 @@ class Engine:
 
     def run(self) -> None:
         """For ever; the process ends when its parent is gone."""
+        self.begin()
+        while True:
+            self.turn()
+
+    def begin(self) -> None:
+        """Say what there is."""
         ready = self._runner.ready(self._settings.slots)
         self._lanes = {voice.lane for voice in ready.voices}
         self._out.append(ready)
-        while True:
-            self.turn()
 
     def turn(self) -> None:
         """Read, launch one step if any can be, publish; sleeps where there is nothing to do."""
