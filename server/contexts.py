@@ -155,6 +155,7 @@ class Contexts:
 
     def _ask(self, request: requests.Open) -> ContextRequest:
         return ContextRequest(
+            owner=self._terms.identity.owner,
             voice=request.voice,
             language=request.language,
             speed=request.speed,
@@ -276,7 +277,8 @@ class Contexts:
         self._sender.pump()
 
     def _voice(self, request: requests.Open) -> str:
-        return self._s.engine.voice_of(request.voice, request.language)
+        owner = self._terms.identity.owner
+        return self._s.engine.voice_of(request.voice, request.language, owner)
 
     def _ms_before_a_new_one(self) -> int:
         """How long the audio that is known to come before a new context will play."""

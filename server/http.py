@@ -20,12 +20,8 @@ from server.access import Identity, address_key, origin_of
 from server.bodies import read_body
 from server.sessions import Sessions
 from server.speak import CLIENT_LEFT, read_request, speak
-from streaming.errors import (
-    CosystreamError,
-    EngineLoading,
-    Internal,
-    UnsupportedByEngine,
-)
+from server.voices import VoicesApi
+from streaming.errors import CosystreamError, Internal
 
 log = structlog.get_logger(__name__)
 
@@ -48,18 +44,29 @@ class Api:
         self._sessions = sessions
         self._services = sessions.services
         self._access = sessions.services.access
+        self._voices = VoicesApi(sessions.services)
         self._restarts_told = 0
 
     def routes(self) -> list[Route]:
         """Every HTTP route that is not a file."""
         return [
             Route("/v1/speak", self._guarded(self._speak, costs=True), methods=_GET_POST),
-            Route("/v1/voices", self._guarded(self._voices), methods=["GET", "OPTIONS"]),
-            Route("/v1/voices", self._guarded(self._clone, costs=True), methods=["POST"]),
+            *self._voice_routes(),
             Route("/v1/tokens", self._guarded(self._mint, costs=True), methods=["POST", "OPTIONS"]),
             Route("/healthz", self._health),
             Route("/readyz", self._ready),
             Route("/metrics", self._metrics),
+        ]
+
+    def _voice_routes(self) -> list[Route]:
+        voices = self._voices
+        one, recording = "/v1/voices/{voice:path}", "/v1/voices/{voice:path}/audio"
+        return [
+            Route("/v1/voices", self._guarded(voices.list), methods=["GET", "OPTIONS"]),
+            Route("/v1/voices", self._guarded(self._clone, costs=True), methods=["POST"]),
+            Route(recording, self._guarded(voices.recording), methods=["GET", "OPTIONS"]),
+            Route(one, self._guarded(voices.show), methods=["GET", "OPTIONS"]),
+            Route(one, self._guarded(voices.remove, costs=True), methods=["DELETE"]),
         ]
 
     def _guarded(self, handler: Handler, *, costs: bool = False) -> Callable[..., Any]:
@@ -123,16 +130,9 @@ class Api:
         self._sessions.refuse_while_draining()
         return await speak(request, asked, identity, self._services, self._sessions.streams)
 
-    async def _voices(self, _request: Request, _identity: Identity) -> Response:
-        info = self._services.engine.info
-        if info is None:
-            raise EngineLoading(f"the engine is {self._services.engine.reason}; see /readyz")
-        voices = [msgspec.to_builtins(voice) for voice in info.voices]
-        return JSONResponse({"voices": voices, "default": info.default_voice})
-
-    async def _clone(self, _request: Request, _identity: Identity) -> Response:
-        self._services.engine.require_cloning()
-        raise UnsupportedByEngine("this server has no store for cloned voices yet")
+    async def _clone(self, request: Request, identity: Identity) -> Response:
+        self._sessions.refuse_while_draining()
+        return await self._voices.create(request, identity)
 
     async def _mint(self, request: Request, identity: Identity) -> Response:
         asked = invalid.read(await read_body(request) or b"{}", TokenRequest)

@@ -98,18 +98,18 @@ async def speak(
     Raises:
         CosystreamError: refused, or failed before any audio was made.
     """
-    identity.require_voice(services.engine.voice_of(asked.voice, asked.language))
+    identity.require_voice(services.engine.voice_of(asked.voice, asked.language, identity.owner))
     identity.require_characters(len(asked.text))
     name = asked.format or _accepted(request.headers.get("accept", ""))
     audio = services.settings.audio
     container = open_container(name, bitrate=audio.opus_bitrate, complexity=audio.opus_complexity)
     with contextlib.ExitStack() as undo:
         undo.callback(container.close)
-        services.engine.check(_to_engine(asked))
+        services.engine.check(_to_engine(asked, identity))
         if request.method == "HEAD":
             return Response(media_type=container.media_type, headers=_HEADERS)
         services.access.use_up(identity)
-        stream = _Stream(services, asked)
+        stream = _Stream(services, asked, identity)
         undo.callback(stream.close)
         first = await _unless_left(request, stream.first())
         if first is None:
@@ -147,8 +147,9 @@ async def _left(request: Request) -> None:
         pass
 
 
-def _to_engine(asked: SpeakRequest) -> ContextRequest:
+def _to_engine(asked: SpeakRequest, identity: Identity) -> ContextRequest:
     return ContextRequest(
+        owner=identity.owner,
         voice=asked.voice,
         language=asked.language,
         speed=asked.speed,
@@ -160,13 +161,13 @@ def _to_engine(asked: SpeakRequest) -> ContextRequest:
 class _Stream:
     """An engine context as an async iterator of PCM; what was taken counts as played."""
 
-    def __init__(self, services: Services, asked: SpeakRequest) -> None:
+    def __init__(self, services: Services, asked: SpeakRequest, identity: Identity) -> None:
         self._events: asyncio.Queue[ContextEvent] = asyncio.Queue()  # bounded by `max_ahead_s`
         self._metrics = services.metrics
         self._taken = 0
         self._over = False
         self._context: EngineContext = services.engine.open(
-            _to_engine(asked), self._events.put_nowait
+            _to_engine(asked, identity), self._events.put_nowait
         )
         self._context.append(asked.text)
         self._context.end()

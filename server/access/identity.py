@@ -28,10 +28,19 @@ class Identity:
     """How much text a session may speak in all; None: as much as the limits allow."""
     token_id: str | None = None
 
+    @property
+    def owner(self) -> str:
+        """Whose voices these are; empty for everybody's, where the server asks for no key."""
+        return "" if self.name == ANONYMOUS else self.name
+
+    def may_use(self, voice: str) -> bool:
+        """Whether nothing forbids this voice."""
+        return self.voices is None or voice in self.voices
+
     def require_voice(self, voice: str) -> None:
         """Raise NotAllowed unless this voice may be used."""
-        if self.voices is not None and voice not in self.voices:
-            allowed = ", ".join(sorted(self.voices))
+        if not self.may_use(voice):
+            allowed = ", ".join(sorted(self.voices or ()))
             raise NotAllowed(f"The token does not cover the voice {voice!r}; it covers: {allowed}.")
 
     def require_characters(self, total: int) -> None:

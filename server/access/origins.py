@@ -143,7 +143,7 @@ class Origins:
             return headers
         headers["Access-Control-Allow-Origin"] = "*" if self._all else origin
         if preflight:
-            headers["Access-Control-Allow-Methods"] = "GET, POST, OPTIONS"
+            headers["Access-Control-Allow-Methods"] = "GET, POST, DELETE, OPTIONS"
             headers["Access-Control-Allow-Headers"] = "Authorization, Content-Type"
             headers["Access-Control-Max-Age"] = str(_PREFLIGHT_AGE_S)
         else:

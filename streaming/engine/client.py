@@ -14,11 +14,13 @@ from streaming.admission import Admission
 from streaming.clock import Clock, LoopClock, Timer
 from streaming.config import EngineSettings
 from streaming.engine import request as requests
+from streaming.engine.cloning import Asker, Cloning
+from streaming.engine.desk import PromptDesk
 from streaming.engine.handle import EngineContext, Lines, Sink
 from streaming.engine.request import ContextRequest
 from streaming.engine.supervisor import Supervisor
 from streaming.engine.wire import from_engine, from_text
-from streaming.errors import EngineLoading, EngineRestarted, Internal
+from streaming.errors import CosystreamError, EngineLoading, EngineRestarted, Internal
 from streaming.messages import (
     PROBE_CTX,
     Failed,
@@ -55,6 +57,14 @@ class EngineClient:
         """What the engine is told once the context is admitted."""
         self._door_timer: Timer | None = None
         self._numbers = itertools.count(PROBE_CTX + 1)
+        self._desk = PromptDesk(settings, clock)
+        self.cloning = Cloning(
+            settings,
+            self._desk,
+            self._to_engine,
+            engine=lambda: self._info if self.ready else None,
+        )
+        """Voices made of recordings."""
         self._settled = asyncio.Event()
         self._info: Ready | None = None
         self._stats: Stats | None = None
@@ -63,6 +73,7 @@ class EngineClient:
 
     async def start(self) -> None:
         """Start the processes; they become ready later. Raises OSError where none can start."""
+        await self.cloning.load()
         clock = self._clock = self._clock or LoopClock()
         self._engine = Supervisor(
             "engine",
@@ -112,7 +123,9 @@ class EngineClient:
     async def close(self) -> None:
         """End the processes, within two seconds; contexts in flight are told nothing more."""
         self._settled.set()
-        await asyncio.gather(*(child.close() for child in self._children))
+        await asyncio.gather(
+            *(child.close() for child in self._children), self._desk.close(), self.cloning.close()
+        )
 
     @property
     def ready(self) -> bool:
@@ -153,9 +166,21 @@ class EngineClient:
 
     # --- contexts --------------------------------------------------------------------------
 
-    def voice_of(self, wanted: str | None, language: str) -> str:
+    def seen_by(self, owner: str) -> Ready:
+        """What the engine can do, with the owner's voices behind its own.
+
+        Raises:
+            EngineLoading: it has not said so yet.
+        """
+        if self._info is None:
+            raise EngineLoading(f"the engine is {self.reason}; see /readyz")
+        return self.cloning.seen_by(owner, self._info)
+
+    def voice_of(self, wanted: str | None, language: str, owner: str = "") -> str:
         """The voice such a context would get; empty while nobody knows."""
-        return requests.voice_of(wanted, language, self._info) if self._info else wanted or ""
+        if self._info is None:
+            return wanted or ""
+        return requests.voice_of(wanted, language, self.seen_by(owner))
 
     def check(self, request: ContextRequest) -> list[tuple[str, str]]:
         """The options that would be ignored, each with a sentence that says so.
@@ -163,7 +188,8 @@ class EngineClient:
         Raises:
             EngineLoading, UnknownVoice, UnsupportedLanguage: it could not be opened.
         """
-        return requests.check(request, self._require_ready())
+        self._require_ready()
+        return requests.check(request, self.seen_by(request.owner))
 
     def open(self, request: ContextRequest, sink: Sink) -> EngineContext:
         """Begin a context; ``sink`` is called with its events in order, on this event loop.
@@ -172,7 +198,8 @@ class EngineClient:
             EngineLoading, UnknownVoice, UnsupportedLanguage: as ``check``.
             Overloaded: every slot is taken.
         """
-        engine = self._require_ready()
+        self._require_ready()
+        engine = self.seen_by(request.owner)
         requests.check(request, engine)
         ctx = next(self._numbers)
         voice = requests.voice_of(request.voice, request.language, engine)
@@ -181,22 +208,14 @@ class EngineClient:
             self._held[ctx] = []
             self._watch_door()
         worker = ctx % len(self._texts)
-        to_engine = partial(self._tell, ctx)
+        asker = Asker(lambda: ctx in self._contexts, partial(self._refuse, ctx))
+        to_engine = self.cloning.way(request.owner, voice, engine, partial(self._tell, ctx), asker)
         lines = Lines(self._texts[worker].send, to_engine, self._release, worker)
         context = self._contexts[ctx] = EngineContext(ctx, sink, lines)
         to_engine(requests.to_open(ctx, request, voice))
         longest = self._settings.text.max_segment_chars
         lines.to_text(requests.to_text_open(ctx, request, speaker, longest))
         return context
-
-    def require_cloning(self) -> None:
-        """Do nothing if voices can be made from recordings.
-
-        Raises:
-            EngineLoading: nobody knows yet.
-            UnsupportedByEngine: they cannot.
-        """
-        requests.require_cloning(self._require_ready())
 
     def _require_ready(self) -> Ready:
         if not self.ready or self._info is None:
@@ -238,8 +257,12 @@ class EngineClient:
 
     def _turn_away(self) -> None:
         for ctx in self._door.expired(self._now_s()):
-            error = self._door.refusal()
-            self._contexts[ctx].deliver(
+            self._refuse(ctx, self._door.refusal())
+        self._watch_door()
+
+    def _refuse(self, ctx: int, error: CosystreamError) -> None:
+        if (context := self._contexts.get(ctx)) is not None:
+            context.deliver(
                 Failed(
                     ctx=ctx,
                     code=error.code,
@@ -248,7 +271,6 @@ class EngineClient:
                     retry_after_ms=error.retry_after_ms,
                 )
             )
-        self._watch_door()
 
     def _now_s(self) -> float:
         assert self._clock is not None, "the processes were started"

@@ -51,13 +51,15 @@ def run_prompts(settings: EngineSettings) -> None:
             channel.send([maker.answer(message)])
 
 
-def front_end(settings: EngineSettings) -> PromptFrontEnd:
-    """That of the settings' checkpoint folder.
+def front_end(settings: EngineSettings) -> PromptFrontEnd | None:
+    """That of the settings' checkpoint folder; none for tones, which need no networks.
 
     Raises:
         ValueError: they name none.
         OSError: the folder does not hold what it takes.
     """
+    if settings.runner == "tone":
+        return None
     if settings.model is None:
         raise ValueError("engine.model names no checkpoint folder")
     files = PromptFiles.find(Path(settings.model))
@@ -70,12 +72,13 @@ def front_end(settings: EngineSettings) -> PromptFrontEnd:
 class Maker:
     """Recordings to answers."""
 
-    front_end: PromptFrontEnd
+    front_end: PromptFrontEnd | None
+    """Without one a recording is read and checked, and has no features."""
 
     @property
     def model(self) -> str:
-        """The networks' fingerprint."""
-        return self.front_end.model
+        """The networks' fingerprint; empty without networks."""
+        return self.front_end.model if self.front_end else ""
 
     def answer(self, message: PromptMake) -> FromPrompts:
         """A prompt, or the reason why there is none; whatever went wrong, an answer."""
@@ -90,13 +93,13 @@ class Maker:
 
     def _make(self, message: PromptMake) -> PromptMade:
         taken = recording.read(message.recording)
-        features = self.front_end.features(taken.samples)
+        features = self.front_end.features(taken.samples).to_bytes() if self.front_end else b""
         return PromptMade(
             request=message.request,
             digest=digest(taken.wav, self.model),
             wav=taken.wav,
             duration_ms=round(taken.duration_s * 1000),
-            features=features.to_bytes(),
+            features=features,
             warnings=taken.warnings,
         )
 

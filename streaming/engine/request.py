@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from streaming.errors import UnsupportedByEngine
 from streaming.messages import LexiconEntry, Open, Ready, Reasoning, TextMode, TextOpen, Voice
 from streaming.voices import catalog
 
@@ -28,6 +27,8 @@ class ContextRequest:
     max_delay_ms: int | None = None
     priority: int = 0
     start_in_ms: int = 0
+    owner: str = ""
+    """Whose voices it may speak with beside the engine's own."""
     listener: str = ""
     """Who hears it, one after another with others of that name; empty: nobody else."""
     lexicon: tuple[LexiconEntry, ...] = ()
@@ -56,16 +57,6 @@ def check(request: ContextRequest, engine: Ready) -> list[tuple[str, str]]:
 def voice_of(wanted: str | None, language: str, engine: Ready) -> str:
     """The voice a context gets that asks for ``wanted``, or for none, in that language."""
     return catalog.meant(engine.voices, engine.default_voice, wanted, language)
-
-
-def require_cloning(engine: Ready) -> None:
-    """Do nothing if the engine can make voices from recordings.
-
-    Raises:
-        UnsupportedByEngine: it cannot; the message names the engine.
-    """
-    if not engine.cloning:
-        raise UnsupportedByEngine(f"the {engine.runner} engine cannot clone voices")
 
 
 def to_open(ctx: int, request: ContextRequest, voice: str) -> Open:

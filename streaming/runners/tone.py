@@ -13,6 +13,7 @@ import re
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
@@ -100,7 +101,7 @@ class ToneRunner(OneStage):
             default_voice=self._default,
             slots=slots,
             options=("speed", "seed"),
-            cloning=True,
+            cloning=find_spec("soundfile") is not None,  # recordings are read with it
             clone_languages=(catalog.ANY_LANGUAGE,),
         )
 

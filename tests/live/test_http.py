@@ -412,7 +412,7 @@ class TestTheOtherRoutes:
         voices = (await get(live_server, "/v1/voices")).json()
         assert voices["default"] in [voice["id"] for voice in voices["voices"]]
         for voice in voices["voices"]:
-            assert set(voice) == {"id", "name", "languages", "description", "preview"}
+            assert set(voice) == {"id", "name", "languages", "description", "preview", "cloned"}
 
     async def test_every_listed_voice_speaks(self, live_server: LiveServer) -> None:
         voices = (await get(live_server, "/v1/voices")).json()["voices"]

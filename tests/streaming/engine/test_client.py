@@ -18,7 +18,6 @@ from streaming.errors import (
     Internal,
     Overloaded,
     UnknownVoice,
-    UnsupportedByEngine,
     UnsupportedLanguage,
 )
 from streaming.messages import Audio, Failed, Finished, Mark, SegmentStarted, Skipped, Words
@@ -228,7 +227,7 @@ class TestRefusals:
         for refused in (
             lambda: client.check(ContextRequest()),
             lambda: client.open(ContextRequest(), Heard()),
-            client.require_cloning,
+            client.cloning.require,
         ):
             with pytest.raises(EngineLoading):
                 refused()
@@ -289,10 +288,6 @@ class TestRefusals:
             first.context.cancel()
             assert isinstance(await third.finished(), Finished)
             assert second.events == []
-
-    async def test_cloning(self, client):
-        with pytest.raises(UnsupportedByEngine, match="tone"):
-            client.require_cloning()
 
     async def test_an_option_that_would_be_ignored_is_named(self, client):
         ignored = client.check(ContextRequest(instruct="cheerfully", speed=1.5))
