@@ -9,9 +9,12 @@ import pytest
 import torch
 from torch.utils.flop_counter import FlopCounterMode
 
+from streaming.cosyvoice.flow.base import FlowPrompt
 from streaming.cosyvoice.flow.batch import Shapes
+from streaming.cosyvoice.flow.stream import Flow
 from streaming.cosyvoice.flow.v2.module import FlowV2
 from streaming.cosyvoice.flow.v2.network import NetworkV2
+from streaming.cosyvoice.sizes import UnetSizes
 
 EXACT = 1e-4
 """The promise; in float32 2e-6 is what is seen."""
@@ -31,7 +34,7 @@ def test_however_a_context_is_cut_its_hops_equal_one_pass(
     assert furthest(mel, tiny.one_pass(prompt, tokens, streaming=True)) < EXACT
 
 
-@pytest.mark.parametrize("prompt_tokens", [3, 24, 25, 26, 27, 28, 50, 53, 74])
+@pytest.mark.parametrize("prompt_tokens", [3, 24, 25, 27, 28, 53])
 def test_a_prompt_may_end_anywhere_in_a_block(
     flow, tiny, make_prompt, make_tokens, say, prompt_tokens
 ):
@@ -40,11 +43,23 @@ def test_a_prompt_may_end_anywhere_in_a_block(
     assert furthest(mel, tiny.one_pass(prompt, tokens, streaming=True)) < EXACT
 
 
-@pytest.mark.parametrize("count", [1, 2, 3, 4, 9, 14, 15, 16, 17, 18, 38, 41, 42])
+@pytest.mark.parametrize("count", [1, 3, 14, 15, 17, 18, 41])
 def test_a_context_may_end_anywhere_in_a_block(flow, tiny, make_prompt, make_tokens, say, count):
     prompt, tokens = make_prompt(36), make_tokens(count)
     mel = say(flow, flow.begin(flow.voice(prompt)), tokens)
     assert furthest(mel, tiny.one_pass(prompt, tokens, streaming=True)) < EXACT
+
+
+def test_a_capped_prompt_equals_one_pass_with_its_beginning_alone(
+    flow, tiny, make_prompt, make_tokens, say
+):
+    prompt, tokens = make_prompt(100), make_tokens(40)
+    voice = flow.voice(prompt, prompt_s=3, first_hop_tokens=8)
+    state = flow.begin(voice)
+    assert flow.next_hop(state) == 8
+    cut = FlowPrompt(prompt.tokens[:67], prompt.mel[:134], prompt.embedding)
+    mel = say(flow, state, tokens)
+    assert furthest(mel, tiny.one_pass(cut, tokens, streaming=True)) < EXACT
 
 
 @pytest.mark.parametrize("blocks", [[], [2, 1]])
@@ -177,9 +192,11 @@ def test_a_voice_is_shared_and_what_is_held_is_counted(flow, make_prompt, make_t
     assert free - flow.pool.free == 2
 
 
-@pytest.mark.parametrize(("dtype", "error"), [(torch.bfloat16, 0.05), (torch.float16, 0.01)])
-@pytest.mark.parametrize("gathered", [False, True])
-def test_half_precision_stays_near(golden_case, make_flow, say, dtype, error, gathered):
+@pytest.mark.parametrize(
+    ("dtype", "gathered", "error"),
+    [(torch.bfloat16, False, 0.05), (torch.bfloat16, True, 0.05), (torch.float16, False, 0.01)],
+)
+def test_half_precision_stays_near(golden_case, make_flow, say, dtype, gathered, error):
     """On the golden model, whose mel reaches 5: 0.024 and 0.0033 are seen."""
     model, prompt, tokens, named = golden_case
     network = NetworkV2(model, device=torch.device("cpu"), dtype=dtype, gathered=gathered)
@@ -201,3 +218,12 @@ def test_making_a_network_leaves_the_model_as_it_was(tiny):
     NetworkV2(again, device=torch.device("cpu"), dtype=torch.float16)
     for name, value in again.state_dict().items():
         assert torch.equal(value, tiny.state_dict()[name])
+
+
+def test_at_the_official_size_a_second_of_a_context_takes_116_megabytes_in_half_precision():
+    """Nothing is computed or allocated: on this device tensors are shapes alone."""
+    nowhere = torch.device("meta")
+    with nowhere:
+        model = FlowV2(UnetSizes())
+    network = NetworkV2(model, device=nowhere, dtype=torch.float16)
+    assert Flow(network, budget_bytes=10**9).pool.page_bytes == pytest.approx(116e6, rel=0.01)
