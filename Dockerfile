@@ -12,7 +12,8 @@
 #   --build-arg PYTHON_IMAGE=…     the base image, from another registry
 #   --build-arg CUDA_IMAGE=…       the same for `cuda`
 #   --build-arg PIP_INDEX_URL=…    a mirror of the Python package index
-#   --build-arg TORCH_INDEX_URL=…  where torch comes from (`cuda` alone; the index above by default)
+#   --build-arg TORCH_INDEX_URL=…  where torch comes from (`cuda` alone): the build for another CUDA, or
+#                                  a mirror of the default, which needs a driver of 570 or later
 #   --build-arg APT_MIRROR=…       a mirror of Ubuntu's packages (`cuda` alone), http://HOST/ubuntu
 
 ARG PYTHON_IMAGE=python:3.12-slim-bookworm
@@ -42,8 +43,7 @@ RUN python -m venv /opt/venv \
 
 # --- CUDA ---------------------------------------------------------------------------------
 # torch brings the CUDA libraries it was built for in its own wheels, so the image needs the
-# driver's part alone. The CosyVoice models have no runner in this release: the target carries what
-# they need and starts with the embedded voice, on the CPU. It has not been run on a GPU yet.
+# driver's part alone; both are of CUDA 12.8. A checkpoint is no part of it: mount a folder.
 
 FROM ${CUDA_IMAGE} AS python-cuda
 ARG APT_MIRROR
@@ -56,13 +56,11 @@ RUN if [ -n "$APT_MIRROR" ]; then \
 
 FROM python-cuda AS build-cuda
 ARG PIP_INDEX_URL
-ARG TORCH_INDEX_URL
+ARG TORCH_INDEX_URL=https://download.pytorch.org/whl/cu128
 COPY --from=projects /src /src
 WORKDIR /src
 RUN python3 -m venv /opt/venv \
- && if [ -n "$TORCH_INDEX_URL" ]; then \
-      /opt/venv/bin/pip install --no-cache-dir --index-url "$TORCH_INDEX_URL" 'torch>=2.11'; \
-    fi \
+ && /opt/venv/bin/pip install --no-cache-dir --index-url "$TORCH_INDEX_URL" 'torch>=2.11' \
  && /opt/venv/bin/pip install --no-cache-dir -c constraints.txt '.[cosyvoice]' ./clients/python
 
 FROM python-cuda AS cuda

@@ -2,7 +2,7 @@
 #
 #   PYTHON=python3.12 make setup         another interpreter (3.11 or later)
 #   make serve ARGS="--port 9000"        flags for the server
-#   make setup-cosyvoice TORCH_INDEX=…   another build of torch (the default is the CPU's)
+#   make setup-cosyvoice TORCH=… TORCH_INDEX=…   another build of torch than the CPU's, for a GPU
 
 SHELL := /bin/sh
 .SUFFIXES:
@@ -18,7 +18,9 @@ PYTHON ?=
 # Most tests wait for speech to be spoken, so more of them run than there are cores.
 WORKERS ?= 3
 ARGS ?=
-TORCH ?= torch>=2.11
+# A plain torch from PyPI brings gigabytes of CUDA on Linux. The name with +cpu is only in torch's
+# own index and its mirrors: where none can be reached this fails, and no other build comes instead.
+TORCH ?= torch==2.13.0$(if $(filter Darwin,$(shell uname -s)),,+cpu)
 TORCH_INDEX ?= https://download.pytorch.org/whl/cpu
 
 # The distribution's own python3 comes first: it is the one that python3-venv belongs to.
@@ -36,15 +38,17 @@ setup-dev: $(VENV)/.dev ## the same with the tools for tests and linting
 
 setup-mandarin: $(VENV)/.mandarin ## a Mandarin voice, a preview (75 MB)
 
+setup-cosyvoice: $(VENV)/.cosyvoice ## what the CosyVoice models need (torch for the CPU, or the one there)
+
 serve: $(VENV)/.base ## the server and its page at http://127.0.0.1:8000
 	@[ -e $(VENV)/.mandarin ] || echo "For a Mandarin voice (a preview): make setup-mandarin"
 	@exec $(BIN)/python -m server $(ARGS)
 
-test: $(VENV)/.dev $(VENV)/.mandarin browser test-web ## every test
+test: $(VENV)/.dev $(VENV)/.mandarin $(VENV)/.cosyvoice browser test-web ## every test
 	CHROMIUM="$${CHROMIUM:-$$(for name in $(CHROMIUMS); do command -v $$name && break; done)}" \
 	  $(BIN)/python -m pytest -n $(WORKERS) --dist worksteal $(ARGS)
 
-lint: $(VENV)/.dev ## ruff, mypy, import contracts, links in the documents
+lint: $(VENV)/.dev $(VENV)/.cosyvoice ## ruff, mypy, import contracts, links in the documents
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
@@ -89,8 +93,7 @@ $(VENV)/.base: $(PROJECTS) constraints.txt | $(BIN)/python
 	@touch $@
 
 $(VENV)/.dev: $(VENV)/.base
-	@echo "Installing the tools for tests into $(VENV) (no torch: nothing here needs it;" \
-	  "make setup-cosyvoice adds a CPU build)"
+	@echo "Installing the tools for tests into $(VENV)"
 	@$(PIP) install -c constraints.txt -e '.[dev]'
 	@touch $@
 
@@ -100,18 +103,34 @@ $(VENV)/.mandarin: $(VENV)/.base
 	@echo "Start the server again, then: $(BIN)/cosystream say --voice mandarin \"你好\" --out hello.wav"
 	@touch $@
 
-# torch goes in first and from its own index, or pip would fetch gigabytes of CUDA libraries.
-setup-cosyvoice: $(VENV)/.base ## torch and what else the CosyVoice models need (a CPU build)
-	@echo "Installing $(TORCH) from $(TORCH_INDEX); set TORCH_INDEX for another build"
-	@$(PIP) install --index-url $(TORCH_INDEX) '$(TORCH)'
-	@$(PIP) install -c constraints.txt -e '.[cosyvoice]'
+# A torch that is there stays, whatever build it is: it is named to pip with its exact version.
+$(VENV)/.cosyvoice: $(VENV)/.base
+	@set -e; \
+	torch=$$($(BIN)/python -c 'import importlib.metadata as m; print(m.version("torch"))' 2>/dev/null) || torch=; \
+	if [ -n "$$torch" ]; then \
+	  echo "Keeping the torch $$torch that is in $(VENV)"; \
+	else \
+	  echo "Installing $(TORCH) into $(VENV) (the CPU's build has 200 MB, no CUDA;" \
+	    "for another see TORCH in the Makefile)"; \
+	  $(PIP) install --no-deps --timeout 15 --retries 1 \
+	    --extra-index-url '$(TORCH_INDEX)' '$(TORCH)' || { \
+	    echo "$(TORCH) could not be had from $(TORCH_INDEX). Where that is out of reach, name a" \
+	      "mirror of it (TORCH_INDEX=…), or put a torch of 2.11 or later into $(VENV) yourself" >&2; \
+	    exit 1; }; \
+	  torch=$$($(BIN)/python -c 'import importlib.metadata as m; print(m.version("torch"))'); \
+	fi; \
+	echo "Installing what else the CosyVoice models need into $(VENV)"; \
+	$(PIP) install -c constraints.txt "torch==$$torch" -e '.[cosyvoice]'
+	@touch $@
 
 constraints: ## pin the newest releases that pyproject.toml allows, from a new environment
 	rm -rf build/constraints && $(firstword $(PYTHONS)) -m venv build/constraints
-	build/constraints/bin/python -m pip --quiet install -e '.[dev,mandarin]' -e clients/python
+	build/constraints/bin/python -m pip --quiet install --extra-index-url '$(TORCH_INDEX)' '$(TORCH)'
+	build/constraints/bin/python -m pip --quiet install -e '.[dev,mandarin,cosyvoice]' -e clients/python
 	@{ sed -n '1,/^[^#]/ s/^#/#/p' constraints.txt; \
 	  build/constraints/bin/python -m pip freeze --exclude-editable | while read -r pin; do \
 	    case $$pin in \
+	      torch==*) ;; \
 	      onnxruntime==*) sed -n '/Intel/p; /^onnxruntime.* == "x86_64"/p' constraints.txt; \
 	        echo "$$pin; sys_platform != \"darwin\" or platform_machine != \"x86_64\"" ;; \
 	      *) echo "$$pin" ;; \

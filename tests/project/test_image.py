@@ -79,12 +79,21 @@ def test_the_cuda_target_carries_what_the_models_need():
     assert stages()["python-cuda"][0][1].startswith("${CUDA_IMAGE}")
 
 
-def test_base_images_are_arguments_with_a_tag():
-    defaults = dict(
+def defaults():
+    return dict(
         rest.split("=", 1) for word, rest in instructions() if word == "ARG" and "=" in rest
     )
-    assert set(defaults) == {"PYTHON_IMAGE", "CUDA_IMAGE"}
-    assert all(":" in image and not image.endswith("latest") for image in defaults.values())
+
+
+def test_base_images_are_arguments_with_a_tag():
+    images = {name: value for name, value in defaults().items() if name.endswith("_IMAGE")}
+    assert set(images) == {"PYTHON_IMAGE", "CUDA_IMAGE"}
+    assert all(":" in image and not image.endswith("latest") for image in images.values())
+
+
+def test_torch_and_the_image_under_it_are_of_one_cuda():
+    major, minor, _ = defaults()["CUDA_IMAGE"].partition(":")[2].split(".", 2)
+    assert defaults()["TORCH_INDEX_URL"].endswith(f"/cu{major}{minor}")
 
 
 def test_everything_that_is_copied_exists_and_is_let_through():
