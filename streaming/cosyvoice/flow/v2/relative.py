@@ -15,7 +15,10 @@ from torch import Tensor, nn
 from torch.nn import functional as F  # noqa: N812 - torch's own custom
 
 GROWTH = 512
-"""Distances are added to a table this many at a time, at least."""
+"""A table's first reach; then it doubles."""
+
+LONGEST = 4096
+"""A table's last reach: 80 s of frames. What is further away is projected each time."""
 
 
 @dataclass(frozen=True)
@@ -29,7 +32,7 @@ class Span:
 class Distances:
     """Projected encodings of distances, by layer: nothing but weights decides them.
 
-    A table grows with the furthest distance asked for, so that no hop projects them again.
+    A table grows with the furthest distance asked for, so that hops do not project them again.
     """
 
     def __init__(self) -> None:
@@ -37,19 +40,26 @@ class Distances:
 
     def table(self, projection: nn.Linear, first: int, last: int) -> Tensor:
         """(first - last + 1, width): of the distances from ``first`` down to ``last``."""
-        reach, table = self._tables.get(projection, (-1, None))
         furthest = max(abs(first), abs(last))
+        if furthest > LONGEST:
+            return _projected(projection, first, last)
+        reach, table = self._tables.get(projection, (-1, None))
         if table is None or furthest > reach:
-            reach = max(furthest, 2 * reach, GROWTH)
-            table = projection(encoded(reach, projection.weight))
+            reach = min(max(furthest, 2 * reach, GROWTH), LONGEST)
+            table = _projected(projection, reach, -reach)
             self._tables[projection] = (reach, table)
         return table[reach - first : reach - last + 1]
 
 
-def encoded(reach: int, like: Tensor) -> Tensor:
-    """(2 * reach + 1, width): sinusoids of the distances from ``reach`` down to ``-reach``."""
+def _projected(projection: nn.Linear, first: int, last: int) -> Tensor:
+    projected: Tensor = projection(encoded(first, last, projection.weight))
+    return projected
+
+
+def encoded(first: int, last: int, like: Tensor) -> Tensor:
+    """(first - last + 1, width): sinusoids of the distances from ``first`` down to ``last``."""
     width = like.shape[1]
-    distances = torch.arange(reach, -reach - 1, -1, device=like.device, dtype=torch.float32)
+    distances = torch.arange(first, last - 1, -1, device=like.device, dtype=torch.float32)
     rates = torch.exp(torch.arange(0, width, 2, device=like.device) * -(math.log(10_000) / width))
     angles = distances[:, None] * rates
     return torch.stack((angles.sin(), angles.cos()), dim=-1).flatten(1).to(like)

@@ -8,7 +8,7 @@ import pytest
 import torch
 from torch import nn
 
-from streaming.cosyvoice.flow.v2.relative import Distances, Span, biases, encoded
+from streaming.cosyvoice.flow.v2.relative import LONGEST, Distances, Span, biases, encoded
 
 HEADS, HEAD_DIM, RUN = 2, 4, 5
 WIDTH = HEADS * HEAD_DIM
@@ -40,6 +40,7 @@ def expected(query, start, positions, projection):
         (20, [Span(0, 25)]),
         (20, [Span(0, 4), Span(10, 15)]),
         (700, [Span(0, 4), Span(690, 6), Span(699, 6)]),
+        (LONGEST + 9, [Span(0, 4), Span(LONGEST + 8, 6)]),
     ],
 )
 def test_a_bias_is_the_query_times_the_encoded_distance(projection, start, spans):
@@ -62,6 +63,14 @@ def test_a_table_is_projected_once_and_again_only_when_it_must_reach_further(pro
     assert torch.allclose(distances.table(projection, 40, -40), near, atol=1e-6)
 
 
+def test_what_is_very_far_away_makes_no_table_grow(projection):
+    distances = Distances()
+    near = distances.table(projection, 40, -40)
+    far = distances.table(projection, LONGEST + 40, LONGEST + 1)
+    assert len(far) == 40
+    assert distances.table(projection, 40, -40).data_ptr() == near.data_ptr()
+
+
 def test_tables_of_layers_are_their_own(projection):
     other = nn.Linear(WIDTH, WIDTH, bias=False)
     distances = Distances()
@@ -69,6 +78,6 @@ def test_tables_of_layers_are_their_own(projection):
 
 
 def test_distances_to_either_side_differ_in_the_sines_alone():
-    table = encoded(3, torch.empty(WIDTH, WIDTH))
+    table = encoded(3, -3, torch.empty(WIDTH, WIDTH))
     assert torch.equal(table[:, 1::2], table.flip(0)[:, 1::2])
     assert torch.equal(table[:, 0::2], -table.flip(0)[:, 0::2])
