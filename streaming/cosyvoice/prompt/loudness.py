@@ -36,6 +36,8 @@ class Speech:
 
     begin: int
     end: int
+    heard_samples: int
+    """Of it, without what is kept around it."""
     range_db: float
 
 
@@ -48,9 +50,11 @@ def find_speech(samples: Float32) -> Speech:
     heard = np.flatnonzero(levels >= threshold)
     first, last = int(heard[0]), int(heard[-1])
     low, high = np.percentile(levels[first : last + 1], (5, 95))
+    begin, end = first * STEP_SAMPLES, min(last * STEP_SAMPLES + FRAME_SAMPLES, len(samples))
     return Speech(
-        begin=max(0, first * STEP_SAMPLES - KEPT_BEFORE_SAMPLES),
-        end=min(len(samples), last * STEP_SAMPLES + FRAME_SAMPLES + KEPT_AFTER_SAMPLES),
+        begin=max(0, begin - KEPT_BEFORE_SAMPLES),
+        end=min(len(samples), end + KEPT_AFTER_SAMPLES),
+        heard_samples=end - begin,
         range_db=float(high - low),
     )
 

@@ -140,17 +140,17 @@ def _trimmed(samples: Float32) -> Float32:
             "the recording is a steady sound: its loudness changes by "
             f"{speech.range_db:.1f} dB where speech changes by 10 and more"
         )
-    length_s = (speech.end - speech.begin) / SAMPLE_RATE
-    if length_s < SHORTEST_S:
+    kept_s, heard_s = (speech.end - speech.begin) / SAMPLE_RATE, speech.heard_samples / SAMPLE_RATE
+    if kept_s < SHORTEST_S:
         raise RecordingTooShort(
-            f"{length_s:.1f} s of the recording are speech, the rest is silence; {_lengths()}"
+            f"{heard_s:.1f} s of the recording are speech, the rest is silence; {_lengths()}"
         )
-    if length_s > LONGEST_S:
+    if heard_s > LONGEST_S:
         raise RecordingTooLong(
-            f"the recording has {length_s:.1f} s; {_lengths()}, with the transcript of just that "
-            "part"
+            f"the recording has {heard_s:.1f} s; {_lengths()}, with the transcript of that part"
         )
-    return samples[speech.begin : speech.end]
+    longest_samples = int(LONGEST_S * SAMPLE_RATE)
+    return samples[speech.begin : min(speech.end, speech.begin + longest_samples)]
 
 
 def _lengths() -> str:

@@ -49,7 +49,7 @@ def spell(segment: Segment, generation: Generation) -> Spelled:
 def pinyin(syllable: str) -> str | None:
     """``hao4``: ``[h][ào]``; None where the model has no tokens for it."""
     plain, tone = syllable.lower()[:-1], syllable[-1:]
-    if not tone.isdecimal() or int(tone) >= len(_TONES):
+    if not tone or tone not in "012345":
         return None
     for written, letter in _DIGRAPHS.items():
         plain = plain.replace(written, letter)
