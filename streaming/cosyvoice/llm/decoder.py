@@ -19,9 +19,10 @@ import torch
 from streaming.cosyvoice.llm.cache import Kept, KvCache
 from streaming.cosyvoice.llm.decoding import Decoding
 from streaming.cosyvoice.llm.errors import BadTokens, OutOfSlots
+from streaming.cosyvoice.llm.graphs import Launcher
 from streaming.cosyvoice.llm.interleaving import StreamedText
 from streaming.cosyvoice.llm.model import SpeechLlm
-from streaming.cosyvoice.llm.packing import Buckets, pack
+from streaming.cosyvoice.llm.packing import Buckets, pack, shapes_of
 from streaming.cosyvoice.llm.sampler import RepetitionAware, Sampler, Sampling
 from streaming.cosyvoice.llm.script import Codes, Limits, LlmPrompt, Script, WholeText
 from streaming.cosyvoice.llm.silence import Silences
@@ -33,7 +34,7 @@ _EXACT_ROWS = (8, 16, 24, 32, 40, 48, 56, 64)
 
 _LEAN_ROWS = (1, 2, 4, *_EXACT_ROWS)
 _GPU_ROWS = (1, 2, 4, 8, 16, 32, 64, 128, 256)
-_GPU_LENGTHS = (256, 512, 768, 1024, 1536, 2048, 3072, 4096)
+_GPU_LENGTHS = (256, 512, 1024, 2048, 4096)
 _CPU_LENGTHS = tuple(range(64, 4097, 64))
 
 
@@ -72,7 +73,7 @@ class Decoder:
         self.limits = Limits(positions, prefill_tokens)
         self.cache = KvCache(model.sizes, slots, positions, model.device, model.dtype)
         chosen = sampler or RepetitionAware(model.ids, sampling or Sampling())
-        self._stepper = Stepper(model, self.cache, chosen)
+        self._launcher = Launcher(Stepper(model, self.cache, chosen))
         self._buckets = _buckets(model)
         self._free = list(range(slots))
 
@@ -80,6 +81,19 @@ class Decoder:
     def free_slots(self) -> int:
         """How many contexts could begin now."""
         return len(self._free)
+
+    @property
+    def mode(self) -> str:
+        """How steps are run here: ``cuda graphs``, or eager and why."""
+        return self._launcher.mode
+
+    @torch.inference_mode()
+    def warm(self) -> int:
+        """Capture every shape that single tokens can take here; how many. Seconds, on CUDA."""
+        shapes = shapes_of(self.cache, self._buckets) if self._launcher.captures else []
+        for shape in shapes:
+            self._launcher.capture(shape)
+        return len(shapes)
 
     @torch.inference_mode()
     def prefix(self, prompt: LlmPrompt, *, streamed: bool = False) -> Prefix:
@@ -156,9 +170,7 @@ class Decoder:
 
     def _advance(self, rows: Sequence[Decoding]) -> dict[int, list[int] | Exception]:
         packed = pack(rows, self.cache, self._buckets)
-        choices = self._stepper.run(
-            packed.table.to(self.model.device), packed.shape, packed.chunks
-        ).tolist()
+        choices = self._launcher.run(packed)
         for one in rows:
             one.fed_piece()
         drawn = zip(packed.drawing, choices, strict=False)  # padded draws are nobody's

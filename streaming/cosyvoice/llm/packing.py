@@ -85,10 +85,28 @@ def pack(batch: Sequence[Decoding], cache: KvCache, buckets: Buckets) -> Packed:
         tokens += [_padding(cache, cache.scratch)] * (count - len(tokens))
     seen = max((position for _, _, position, _ in tokens[:rows]), default=0) + 1
     drawing = tuple(one for one in (*riding, *chunked) if one.piece.samples)
-    draws = buckets.fit_rows(len(drawing)) if drawing else 0
+    draws = _draws(len(drawing), len(tokens), buckets, alone=not chunks)
     length = buckets.fit_length(seen, cache.positions)
     shape = StepShape(len(tokens), rows, length, dense, draws)
     return Packed(shape, _table(tokens, drawing, draws, cache), tuple(chunks), drawing)
+
+
+def idle_table(shape: StepShape, cache: KvCache) -> Tensor:
+    """The table of a step in which nobody takes part."""
+    slots = range(shape.tokens) if shape.dense else [cache.scratch] * shape.tokens
+    return _table([_padding(cache, slot) for slot in slots], (), shape.draws, cache)
+
+
+def shapes_of(cache: KvCache, buckets: Buckets) -> list[StepShape]:
+    """All shapes of steps without chunks: the largest first, whose memory the others then use."""
+    rows = {min(buckets.fit_rows(count), cache.rows) for count in range(1, cache.slots + 1)}
+    lengths = {buckets.fit_length(one, cache.positions) for one in (*buckets.lengths, 1 << 62)}
+    return [
+        StepShape(count, count, length, dense, count)
+        for count in sorted(rows, reverse=True)
+        for length in sorted(lengths, reverse=True)
+        for dense in (True, False)
+    ]
 
 
 Token = tuple[int, int, int, int]
@@ -120,6 +138,13 @@ def _riding(
             return dense, True
     tokens += [_padding(cache, cache.scratch)] * (bucket - len(tokens))
     return tokens, False
+
+
+def _draws(drawing: int, tokens: int, buckets: Buckets, *, alone: bool) -> int:
+    """Without chunks as many as tokens, so that shapes are few."""
+    if not drawing:
+        return 0
+    return tokens if alone else buckets.fit_rows(drawing)
 
 
 def _table(tokens: list[Token], drawing: Sequence[Decoding], draws: int, cache: KvCache) -> Tensor:

@@ -13,7 +13,7 @@ from streaming.cosyvoice.llm.attention import Chunk, Reads, chunk_bias, row_bias
 from streaming.cosyvoice.llm.body import Place, rotary_table
 from streaming.cosyvoice.llm.cache import KvCache
 from streaming.cosyvoice.llm.model import SpeechLlm
-from streaming.cosyvoice.llm.packing import StepShape
+from streaming.cosyvoice.llm.packing import StepShape, idle_table
 from streaming.cosyvoice.llm.sampler import RING, Draw, Sampler
 
 
@@ -50,3 +50,7 @@ class Stepper:
         take, *draw = table[packing.TAKE :, : shape.draws].unbind()
         logits = self.model.logits(hidden[take])
         return self.sampler(logits, self.history, Draw(*draw))
+
+    def idle_table(self, shape: StepShape) -> Tensor:
+        """A table of padding alone: it can be computed at any time and leaves nothing behind."""
+        return idle_table(shape, self.cache).to(self.device)

@@ -1,0 +1,69 @@
+"""Steps of a shape that comes again, captured once and replayed without launching each kernel.
+
+CUDA alone has that; elsewhere every step runs as it is, and ``mode`` says which it is. What is
+captured takes one table of integers and gives choices, so a replay is a copy in and a copy out.
+Steps with prompt chunks are of many shapes and are never captured. A graph is captured on the
+stream that is current then (its kernels keep that stream's priority), unless that is the default.
+Does not know: decodings, when a shape is worth it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from streaming.cosyvoice.llm.packing import Packed, StepShape
+from streaming.cosyvoice.llm.step import Stepper
+
+
+@dataclass(frozen=True)
+class _Captured:
+    graph: torch.cuda.CUDAGraph
+    table: Tensor
+    choices: Tensor
+
+
+class Launcher:
+    """Runs packed steps, replaying where it can."""
+
+    def __init__(self, stepper: Stepper) -> None:
+        self._stepper = stepper
+        self.captures = stepper.device.type == "cuda"
+        self._captured: dict[StepShape, _Captured] = {}
+        self._pool = torch.cuda.graph_pool_handle() if self.captures else None
+
+    @property
+    def mode(self) -> str:
+        """``cuda graphs``, or ``eager on`` the device and why."""
+        if self.captures:
+            return "cuda graphs"
+        return f"eager on {self._stepper.device.type}: graphs are captured on CUDA alone"
+
+    def run(self, packed: Packed) -> list[int]:
+        """The choices, once they are on the host: the step's only wait."""
+        if not self.captures or packed.chunks:
+            table = packed.table.to(self._stepper.device)
+            choices: list[int] = self._stepper.run(table, packed.shape, packed.chunks).tolist()
+            return choices
+        captured = self.capture(packed.shape)
+        captured.table.copy_(packed.table)
+        captured.graph.replay()
+        replayed: list[int] = captured.choices.tolist()
+        return replayed
+
+    def capture(self, shape: StepShape) -> _Captured:
+        """The graph of a shape, captured at the first call; padding alone is computed for that."""
+        if shape in self._captured:
+            return self._captured[shape]
+        table = self._stepper.idle_table(shape)
+        current = torch.cuda.current_stream(self._stepper.device)
+        stream = None if current == torch.cuda.default_stream(self._stepper.device) else current
+        self._stepper.run(table, shape)  # libraries choose their kernels outside the capture
+        torch.cuda.synchronize(self._stepper.device)
+        graph = torch.cuda.CUDAGraph()
+        with torch.cuda.graph(graph, pool=self._pool, stream=stream):
+            choices = self._stepper.run(table, shape)
+        self._captured[shape] = _Captured(graph, table, choices)
+        return self._captured[shape]
