@@ -24,7 +24,7 @@ _NEVER = _words(
     "Cmdr Adm Supt Fr Mt Ft e.g i.e vs cf viz"
 )
 _SHOUTED = _words("MR MRS MS DR PROF")
-_NUMBER = _words("No Nos no nos Art Op Sec")
+_NUMBER = _words("No Nos no nos Num num Art Op Sec Max max")
 _REFERENCE = _words(
     "Nr Fig Figs fig figs Eq Eqs eq eqs Ch ch Vol vol pp approx ca Ver ver Tel tel Ext ext para par"
 )
@@ -49,6 +49,13 @@ _AFTER_TIME = _words(
     "June July August September October November December Eastern Pacific Central Mountain "
     "Greenwich EST EDT CST CDT MST MDT PST PDT GMT UTC CET BST ET PT CT"
 )
+
+
+GERMAN_MONTHS = _words(
+    "Januar Jänner Februar März April Mai Juni Juli August September Oktober November Dezember"
+)
+BEFORE_GERMAN_DAY = _words("am vom zum bis den dem der seit ab Am Vom Zum Bis Den Der Seit Ab")
+"""Behind one of these a number with a stop is the day of a month that follows."""
 
 
 def kind(word: str) -> Kind | None:

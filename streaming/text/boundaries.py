@@ -13,10 +13,12 @@ from streaming.text.marks import (
     ASCII_CLAUSES,
     CLAUSES,
     CLOSERS,
+    FACE_SIGNS,
     HYPHENS,
     LIST_COMMA,
     NEWLINES,
     SEMICOLONS,
+    SET_OFF,
     STOPS,
     caseless,
     pictured,
@@ -86,13 +88,21 @@ def _hyphen(view: View, mark: int) -> Verdict:
         end += 1
     before, after = view.before(mark), view.peek(end)
     if before.isspace() and (after.isspace() or not after):
-        return ranked(end, Rank.CLAUSE)
+        return ranked(end, Rank.WEAK if _counts(view, end) else Rank.CLAUSE)
     double = end - mark > 1 and before.isalpha() and (after.isalpha() or after.isspace())
     return ranked(end, Rank.CLAUSE if double else Rank.NONE)
 
 
+def _counts(view: View, end: int) -> bool:
+    """Whether a number follows the dash: ``10 - 3``, ``9 am - 5 pm``, ``$5 - $9``."""
+    following = view.peek(view.past_spaces(end))
+    return following.isdecimal() or (following != "" and following in "$€£¥￥")
+
+
 def _clause(view: View, mark: int, end: int, char: str) -> Verdict:
     before, after = view.before(mark), view.peek(end)
+    if char in SEMICOLONS and (before in SET_OFF or after in FACE_SIGNS):
+        return ranked(end, Rank.NONE)  # the eyes of a face
     if before.isdecimal() and _number_goes_on(view, char, end):
         return ranked(end, Rank.NONE)
     if char in SEMICOLONS and (caseless(before) or caseless(after)):

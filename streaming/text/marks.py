@@ -16,6 +16,12 @@ NEWLINES = "\n\r\x0b\x0c\x85\u2028\u2029"
 DOTS = ".．"
 WIDE_STOPS = "。！？｡؟۔।॥։"
 """Stops that end a sentence whatever follows; the others need white space or a capital."""
+ROUND_STOPS = "。｡"
+FACE_SIGNS = frozenset("･・•ω◕▽≧≦´`′ﾟ°♥♡_＿><＞＜﹏‿๑ㅂ◡⌒●◉✧^﹃ε∀")
+FACE_ENDS = frozenset(")）*`´′ﾉ♡♥")
+"""What stands before and after a round stop that is part of a face."""
+SET_OFF = frozenset("(（´`｀╥")
+"""A semicolon behind one of these is an eye."""
 ASCII_STOPS = "!?‼⁇⁈⁉"
 ELLIPSES = "…‥⋯"
 STOPS = DOTS + WIDE_STOPS + ASCII_STOPS + ELLIPSES

@@ -183,7 +183,7 @@ class Segmenter:
 
     def _language_of(self, text: str) -> str:
         """Guessed; kana once seen make a context without a language of its own Japanese."""
-        guess = guess_language(text, self._language or self._seen_language)
+        guess = guess_language(text, self._language, self._seen_language)
         if self._seen_language != "ja":
             self._seen_language = guess
         return guess

@@ -10,6 +10,8 @@ import re
 import unicodedata
 from functools import lru_cache
 
+from streaming.text.latin import english_words, other_than_english
+
 SPOKEN_SYMBOLS = "%‰$€£¥￥＄％＋＝＠＆@&+="
 """Symbols that are read out; a lone one is a word, a row of them is a drawn line."""
 
@@ -35,6 +37,7 @@ EMOJI_BEFORE_MARK = re.compile(rf"(?:\s*(?:{EMOJI.pattern}))+\s*(?=[,.!?;:，。
 INVISIBLE = re.compile("[\u00ad\u200b\u2060\ufeff]")
 _BLANKS = re.compile(r"[\s\x00-\x1f\x7f]+")
 
+_GREEK_WORD = re.compile("[\u0370-\u03ff\u1f00-\u1fff]{2}")
 _SCRIPT_OF_NAME = {
     "CJK": "han",
     "IDEOGRAPHIC": "han",
@@ -64,6 +67,8 @@ def scripts(text: str) -> set[str]:
     if re.search("[A-Za-z]", text):
         found.add("latin")
     found.discard("")
+    if "greek" in found and not _GREEK_WORD.search(text):
+        found.discard("greek")  # a letter of a formula
     return found
 
 
@@ -79,14 +84,16 @@ def _script(char: str) -> str:
 _WIDTH_WORDS = frozenset({"FULLWIDTH", "HALFWIDTH"})
 
 
-def guess_language(text: str, default: str) -> str:
-    """The primary tag that the letters tell, else ``default`` (``""`` where nothing is known).
+def guess_language(text: str, named: str, seen: str = "") -> str:
+    """The primary tag that the letters tell, else ``named`` or ``seen`` (``""``: nothing known).
 
-    One kana makes a text Japanese; Han characters without kana are Chinese, unless ``default`` is
-    Japanese or Korean, which write with them too. Latin letters are English, unless ``default``
-    is another language that uses them: German is never guessed, and never taken away.
+    ``named`` is what the client said, ``seen`` what was guessed before. One kana makes a text
+    Japanese; Han characters without kana are Chinese, unless Japanese or Korean was named or seen,
+    which write with them too. Latin letters are English unless another language that uses them was
+    named, or its small words are there: German that was named is never taken away.
     """
-    default = default.partition("-")[0].lower()
+    named = _primary(named)
+    default = named or _primary(seen)
     found = scripts(text)
     if "kana" in found:
         return "ja"
@@ -95,5 +102,24 @@ def guess_language(text: str, default: str) -> str:
     if "han" in found:
         return default if default in {"ja", "ko", "yue"} else "zh"
     if found == {"latin"}:
-        return "en" if not default or default in _LATIN_TAGS_ELSEWHERE else default
+        return _latin(text, named, default)
     return "" if found and default in {"en", "zh", "ja", "ko"} else default
+
+
+def _latin(text: str, named: str, default: str) -> str:
+    if named and named not in _LATIN_TAGS_ELSEWHERE:
+        return named
+    told = other_than_english(text)
+    goes_on = default and default not in _LATIN_TAGS_ELSEWHERE and not english_words(text)
+    return told or (default if goes_on else "en")
+
+
+def foreign_letters(text: str) -> bool:
+    """Whether most letters are of scripts that neither English nor Chinese is written in."""
+    letters = [_script(char) or "latin" for char in text if char.isalpha()]
+    foreign = sum(script not in {"latin", "han", "greek"} for script in letters)
+    return foreign * 2 > len(letters)
+
+
+def _primary(tag: str) -> str:
+    return tag.partition("-")[0].lower()

@@ -12,8 +12,11 @@ from streaming.text import abbreviations
 from streaming.text.marks import (
     DOTS,
     ELLIPSES,
+    FACE_ENDS,
+    FACE_SIGNS,
     NEWLINES,
     OPENERS,
+    ROUND_STOPS,
     STOPS,
     WIDE_STOPS,
     caseless,
@@ -74,13 +77,23 @@ def _strong(view: View, end: int, last: int) -> Verdict:
     """``! ?`` and the stops of other scripts."""
     after, closed = view.peek(end), end > last + 1
     if view.text[last] in WIDE_STOPS:
-        return _sentence(end)
+        return _sentence_if(not _in_face(view, last), end)
     if after.isspace():
         return _sentence_if(not (closed and view.goes_on_small(end)), end, Rank.WEAK)
     if caseless(after) or pictured(after):
         return _sentence(end)
     opens = after.isupper() or after in OPENERS
     return _sentence_if(opens and not _in_address(view, last), end)
+
+
+def _in_face(view: View, index: int) -> bool:
+    """Whether the round stop is an eye or a cheek: ``(｡･ω･｡)``, ``(。◕‿◕。)``."""
+    if view.text[index] not in ROUND_STOPS:
+        return False
+    before = view.before(index)
+    if before and before in "(（":
+        return True
+    return before in FACE_SIGNS and view.peek(index + 1) in FACE_ENDS
 
 
 def _in_address(view: View, index: int) -> bool:
@@ -105,6 +118,8 @@ def _dot(view: View, end: int, dot: int) -> Verdict:
     after = view.peek(end)
     if after.isspace():
         return _dot_and_blank(view, end, dot)
+    if caseless(after) and _numbers_item(view, dot):
+        return ranked(end, Rank.WEAK)
     if caseless(after) or pictured(after) or pictured(view.text[end - 1]):
         return _sentence_if(not _is_list_number(view, view.token_before(dot), dot), end)
     if after in OPENERS:
@@ -121,16 +136,33 @@ def _is_list_number(view: View, token: str, dot: int) -> bool:
     return before.rstrip().endswith((":", "：")) or not has_words(before)
 
 
+def _numbers_item(view: View, dot: int) -> bool:
+    """``1.苹果 2.香蕉``: the second item's number."""
+    token = view.token_before(dot)
+    short = token.isdecimal() and len(token) < LIST_NUMBER_DIGITS
+    return short and view.before(dot - len(token)).isspace()
+
+
 def _dot_and_blank(view: View, end: int, dot: int) -> Verdict:
     token, closed = view.token_before(dot), end > dot + 1
     if _is_list_number(view, token, dot):
         return ranked(end, Rank.NONE)
     if closed:
         return _sentence_if(not view.goes_on_small(end), end, Rank.WEAK)
+    if token.isdecimal() and _is_german_day(view, end, dot - len(token)):
+        return ranked(end, Rank.NONE)
     kind = abbreviations.kind(token)
     if kind is None:
         return _sentence(end)
     return ranked(end, Rank.NONE) if kind == "never" else _after_abbreviation(view, end, kind)
+
+
+def _is_german_day(view: View, end: int, begin: int) -> bool:
+    """``am 3. Oktober``: German puts a stop behind the day of a month."""
+    before = view.line_before(begin).split()
+    if not before or before[-1] not in abbreviations.BEFORE_GERMAN_DAY:
+        return False
+    return view.word(view.past_spaces(end)) in abbreviations.GERMAN_MONTHS
 
 
 def _after_abbreviation(view: View, end: int, kind: abbreviations.Kind) -> Verdict:

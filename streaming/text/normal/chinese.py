@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 
 from streaming.text.normal import chinese_codes as codes
+from streaming.text.normal import chinese_math as maths
 from streaming.text.normal import chinese_signs as signs
 from streaming.text.normal import chinese_time as clock
 from streaming.text.normal import chinese_units as units
@@ -21,6 +22,7 @@ from streaming.text.normal.chinese_numbers import (
     count,
     digits,
     number,
+    scaled,
 )
 
 _SIGNS = Signs(CHINESE_SIGNS, "")
@@ -29,23 +31,13 @@ _SIGN = r"(?:(?<![\w)）\]\u4e00-\u9fff])[-−+±])?"
 _MINUS = r"(?:(?<![A-Za-z0-9)）\]])[-−+±])?"
 _TO = r"\s?[-–—~～∼]\s?|\s?[至到]\s?"
 _LONG = 9
+_HIGHEST_SCORE = 150
+"""Of two numbers with a dash between, where the second is less."""
 _CURRENCIES = {"$": "美元", "＄": "美元", "US$": "美元", "€": "欧元", "£": "英镑", "￡": "英镑", "¥": "元", "￥": "元", "₩": "韩元", "HK$": "港元", "NT$": "新台币", "A$": "澳元", "C$": "加元", "₽": "卢布", "₹": "卢比", "USD": "美元", "EUR": "欧元", "GBP": "英镑", "CNY": "元", "RMB": "元", "JPY": "日元", "HKD": "港元"}  # fmt: skip
 _CURRENCY = "|".join(re.escape(sign) for sign in sorted(_CURRENCIES, key=len, reverse=True))
-_SCALES = {
-    "w": "万",
-    "W": "万",
-    "k": "千",
-    "K": "千",
-    "M": "百万",
-    "m": "百万",
-    "B": "十亿",
-    "b": "十亿",
-    "bn": "十亿",
-}
-MEASURES = "个|位|名|人|次|年|天|月|周|岁|元|块|毛|分钟|小时|秒|件|条|张|只|台|套|本|杯|瓶|份|篇|章|节|页|集|场|届|层|楼|米|千米|公里|里|斤|公斤|千克|克|吨|升|倍|成|度|美元|欧元|英镑|日元|港元|万|亿|千|百|点|款|种|项|家|间|所|辆|架|艘|部|门|颗|粒|棵|朵|双|对|副|把|支|枝|根|块钱|毛钱|句|字|行|列|排|组|队|班|级|代|期|步|口|下|遍|趟|回|声|顿|餐|顶|盏|盒|箱|包|袋|桶|罐|碗|盘|锅|串|束|堆|群|批|轮|季|刻钟|星期|礼拜|世纪|平米|平方米|平方公里|立方米|亩|公顷|寸|尺|丈|英寸|英尺|英里"
-
-
-_COUNTED_NEXT = re.compile(rf"\s?(?:多|余|来)?(?:{MEASURES})(?![月日号])")
+_WORD_SCALES = {"w": "万", "W": "万"}
+_POWERS = {"k": 3, "K": 3, "M": 6, "m": 6, "B": 9, "b": 9, "bn": 9}
+_COUNTED_NEXT = re.compile(rf"\s?(?:多|余|来)?(?:{units.MEASURES})(?![月日号])")
 
 
 def _n(text: str) -> str:
@@ -77,22 +69,24 @@ def _version(found: re.Match[str]) -> str:
 
 
 def _money(found: re.Match[str]) -> str:
-    sign, symbol, low, scale, high, high_scale = found.groups()
-    minus = "负" if sign else ""
+    sign, symbol, inner, low, scale, high, high_scale, per = found.groups()
+    minus = "负" if sign or inner else ""
     unit = _CURRENCIES[symbol.strip()]
-    said = amount(low) + _scale(scale)
+    said = _scaled_amount(low, scale)
     if high:
-        said += f"到{amount(high)}{_scale(high_scale)}"
-    return f"{minus}{said}{unit}"
+        said += f"到{_scaled_amount(high, high_scale)}"
+    return f"{minus}{said}{unit}{f'每{units.name(per)}' if per else ''}"
 
 
-def _scale(scale: str | None) -> str:
+def _scaled_amount(written: str, scale: str | None) -> str:
     word = (scale or "").strip()
-    return _SCALES.get(word, word)
+    if word in _POWERS:
+        return scaled(written, _POWERS[word])
+    return amount(written) + _WORD_SCALES.get(word, word)
 
 
 def _trailing_money(found: re.Match[str]) -> str:
-    return f"{amount(found[1])}{_scale(found[2])}{_CURRENCIES[found[3]]}"
+    return f"{_scaled_amount(found[1], found[2])}{_CURRENCIES[found[3]]}"
 
 
 def _percent(found: re.Match[str]) -> str:
@@ -125,23 +119,52 @@ def _measure(found: re.Match[str]) -> str:
 
 
 def _scaled(found: re.Match[str]) -> str:
+    """``15k``: 一万五千, ``1.2w``: 一点二万."""
     low, high, scale = found[1], found[2], found[3]
-    if scale in "kK" and low.isdigit():
-        thousands = [
-            count(str(int(each) * 1000)) for each in (low, high) if each and each.isdigit()
-        ]
-        return "到".join(thousands)
-    if scale in "wW" and not high:
-        return count(low) + _SCALES[scale]
-    return (f"{_n(low)}到{_n(high)}" if high else _n(low)) + _SCALES[scale]
+    if scale in _POWERS:
+        return "到".join(
+            count(f"{int(each)}000") if each.isdigit() else scaled(each, _POWERS[scale])
+            for each in (low, high)
+            if each
+        )
+    said = f"{_n(low)}到{_n(high)}" if high else count(low)
+    return said + _WORD_SCALES[scale]
+
+
+def _letter_k(found: re.Match[str]) -> str:
+    return f"{number(found[1])}K"
+
+
+def _pages(found: re.Match[str]) -> str:
+    return f"{found[1]}{number(found[2])}到{number(found[3])}"
+
+
+def _three(found: re.Match[str]) -> str:
+    return "杠".join(number(part) for part in found.groups())
+
+
+def _size(found: re.Match[str]) -> str:
+    return f"{digits(found[1])}，{number(found[2])}{found[3]}"
+
+
+def _less(found: re.Match[str]) -> str:
+    return f"{found[1]}{number(found[2])}减{number(found[3])}"
+
+
+def _metres(found: re.Match[str]) -> str:
+    return f"{cardinal(int(found[1]))}米{digits(found[2])}"
+
+
+def _pressure(found: re.Match[str]) -> str:
+    return f"{found[1]}{number(found[2])}比{number(found[3])}"
 
 
 def _fraction(found: re.Match[str]) -> str | None:
     whole, top, bottom = found[1], int(found[2]), int(found[3])
     if not top or not bottom:
         return None
-    if (top, bottom) == (24, 7):
-        return "二十四小时全天"
+    if {top, bottom} == {24, 7}:
+        return "二十四小时全天" if top > bottom else "七乘二十四"
     said = f"{cardinal(bottom)}分之{cardinal(top)}"
     return f"{cardinal(int(whole))}又{said}" if whole else said
 
@@ -156,6 +179,8 @@ def _ratio(found: re.Match[str]) -> str:
 
 def _range(found: re.Match[str]) -> str:
     low, high = found[1], found[2]
+    if low.isdigit() and high.isdigit() and int(high) < int(low) <= _HIGHEST_SCORE:
+        return f"{number(low)}比{number(high)}"
     counted = _COUNTED_NEXT.match(found.string, found.end())
     return f"{(count if counted else number)(low)}到{(count if counted else _n)(high)}"
 
@@ -172,14 +197,30 @@ def _number(found: re.Match[str]) -> str:
     return _n(written)
 
 
+_SAME_UNIT = "元|块|万|亿|岁|天|年|月|日|号|点|时|分|秒|人|次|米|公里|斤|公斤|度|k|K|w|W|℃|cm|mm|kg|g|ml|楼|层|章|页|集|期|周|路|倍|折|级|名|位|个|件|寸|厘米|毫米|千克|小时|分钟"
+_SCALE = r"\s?(?:[kKwWMB]|万亿|亿|万|千万|百万)(?![A-Za-z])"
 _RULES: tuple[tuple[re.Pattern[str], Make], ...] = (
     (MAIL, _mail),
     (WEB, _address),
+    *maths.EARLY,
     *codes.RULES,
+    (clock.STAMP, " "),
     (clock.YMD, clock.say_ymd),
+    (clock.COMPACT, clock.say_compact),
+    (clock.FESTIVAL, clock.say_festival),
+    (clock.EXPIRY, clock.say_expiry),
+    (clock.PLACE, clock.say_place),
+    (clock.LASTED, clock.say_lasted),
+    (re.compile(rf"(?<=\d)({_SAME_UNIT})\s?[-–—~～]\s?(?={N}\1)"), lambda found: f"{found[1]}到"),
+    (re.compile(r"(?<![A-Za-z])([Pp])\.?(\d{1,4})\s?[-–—~]\s?(\d{1,4})(?!\d)"), _pages),
+    (re.compile(rf"([满每])({N})\s?[-–—减]\s?({N})(?![\d-])"), _less),
+    (re.compile(r"(?<![\d.])(\d)米(\d{2})(?![\d米厘毫分cm]|\.\d)"), _metres),
+    (re.compile(r"(血压[^\d，。]{0,4})(\d{2,3})/(\d{2,3})(?!\d)"), _pressure),
+    (re.compile(r"(?<![\d/.])(\d{1,3})/(\d{1,3})/(\d{1,3})(?![\d/]|\.\d)"), _three),
+    (re.compile(r"(?<![\d/.])(1[4-9]\d)/(\d{2,3})([A-E])(?![A-Za-z0-9])"), _size),
     (re.compile(r"(?<![\d.A-Za-z])([vV]\.?)?(\d+(?:\.\d+){2,7})(?!\d|\.\d)"), _version),
-    (re.compile(rf"([-−])?(?<![A-Z])({_CURRENCY})\s?({N})(\s?(?:[kKwWMB]|万亿|亿|万|千万|百万)(?![A-Za-z]))?(?:(?:{_TO})(?:{_CURRENCY})?({N})(\s?(?:[kKwWMB]|万亿|亿|万|千万|百万)(?![A-Za-z]))?)?(?![\d.])(?:元|块(?:钱)?)?"), _money),
-    (re.compile(rf"(?<![\d.])({N})(\s?(?:[kKwWMB]|万亿|亿|万))?\s?({_CURRENCY})(?![\w])"), _trailing_money),
+    (re.compile(rf"([-−])?(?<![A-Z])({_CURRENCY})\s?([-−])?({N})({_SCALE})?(?:(?:{_TO})(?:{_CURRENCY})?({N})({_SCALE})?)?(?![\d.])(?:元|块(?:钱)?)?(?:/({units.PER})(?![A-Za-z]))?"), _money),
+    (re.compile(rf"(?<![\d.])({N})(\s?(?:[kKwW]|万亿|亿|万))?\s?({_CURRENCY})(?![\w])"), _trailing_money),
     (clock.CLOCK_RANGE, clock.say_clock_range),
     (clock.YM, clock.say_ym),
     (clock.CLOCK, clock.say_clock),
@@ -187,7 +228,9 @@ _RULES: tuple[tuple[re.Pattern[str], Make], ...] = (
     (re.compile(rf"(?<![\d.])({_MINUS}{N})[%％]?(?:(?:{_TO})({N}))?\s?([%％‰])"), _percent),
     (re.compile(rf"(?<![\d.])((?:(?<![\dA-Za-z)）])[-−])?{N})(?:℃|°C|度)?(?:(?:\s?[~～至到]\s?|\s?[-–—]\s?)([-−]?{N}))?\s?(℃|°C|ºC|℉|°F|摄氏度|华氏度|度(?!数|电|角))"), _temperature),
     (re.compile(rf"(?<![\d.A-Za-z])({_SIGN}{N})(?:(?:{_TO})({N}))?\s?({units.UNIT})"), _measure),
+    *maths.POWERS,
     (clock.YEAR_RANGE, clock.say_year_range),
+    (clock.YEARS, clock.say_years),
     (clock.YEAR, clock.say_year),
     (clock.MD, clock.say_md),
     (clock.DATE_RANGE, clock.say_date_range),
@@ -196,15 +239,21 @@ _RULES: tuple[tuple[re.Pattern[str], Make], ...] = (
     (re.compile(rf"(?<![\d.:：])({N})\s?[:：∶]\s?({N})(?![\d:：])"), _ratio),
     (re.compile(r"(?<=[\d)）])\s?[*×xX✕·]\s?(?=[\d(（])"), "乘"),
     (re.compile(rf"(?<=[\d)）])\s?[-–−]\s?(?={N}\s?[=＝])"), "减"),
-    (re.compile(rf"(?<![\d.])({N})\^({N})"), lambda found: f"{number(found[1])}的{number(found[2])}次方"),
-    (re.compile(r"(?<![\d.A-Za-z])(2|4|8|16)K(?![A-Za-z0-9月薪])"), lambda found: f"{number(found[1])}K"),
+    (re.compile(r"(?<![\d.A-Za-z])(\d{1,2})[kK](?=长?跑)"), lambda found: f"{number(found[1])}公里"),
+    (re.compile(rf"(?<![\d.])({N})[xX](?=速)"), lambda found: f"{count(found[1])}倍"),
+    (re.compile(rf"(?<![\d.A-Za-z])({N})[kK](?=\s?(?:画质|屏|电视|分辨率|显示|视频|超清|高清|摄像|投影|蓝光|HDR|金|镀金|黄金|玫瑰金|白金|足金))"), _letter_k),
+    (re.compile(r"(?<![\d.A-Za-z])(?<![薪资金价])(2|4|8|16)K(?![A-Za-z0-9月薪])"), _letter_k),
     (re.compile(rf"(?<![\d.A-Za-z])({N})(?:(?:{_TO})({N}))?([wWkK])(?![A-Za-z0-9])"), _scaled),
+    (re.compile(r"(?<![\d-])(\d{1,2})-(\d{1,2})(?=班)"), lambda found: f"{number(found[1])}杠{number(found[2])}"),
     (re.compile(rf"(?<![\d.A-Za-z-])({N})(?:{_TO})([-−]?{N})(?![\d-]|\.\d|\s?[=＝])"), _range),
+    (re.compile(r"\b(H)\.(26\d)(?!\d)"), lambda found: f"{found[1]}点{digits(found[2])}"),
     *signs.BEFORE_NUMBERS,
     (re.compile(r"(?<=[\u4e00-\u9fff])(?<![年月日号点第])[-−](?=\d)"), "负"),
-    (re.compile(rf"(?<![\d.A-Za-z]){N}(?=元|块|美元|欧元|英镑|日元|港元|人民币)"), lambda found: "两" if found.group() == "2" else amount(found.group().replace("，", ","))),
-    (re.compile(rf"(?<![\d.A-Za-z第月年零]){N}(?=\s?(?:多|余|来)?(?:{MEASURES}))(?!\s?[月日号点](?!半))"), _counted),
+    (re.compile(r"(?<![\d.A-Za-z第])2点(?=\d{1,2}分|[半整过多钟前后左]|[一三]刻|[，。！？、；\s]|$|开|到|出|集|去|来|见)"), "两点"),
+    (re.compile(rf"(?<![\d.A-Za-z]){_MINUS}{N}(?=元|块|美元|欧元|英镑|日元|港元|人民币)"), lambda found: "两" if found.group() == "2" else amount(found.group().replace("，", ","))),
+    (re.compile(rf"(?<![\d.A-Za-z第月年零]){N}(?=\s?(?:多|余|来)?(?:{units.MEASURES}))(?!\s?[月日号点](?!半))"), _counted),
     *codes.AFTER,
+    (re.compile(r"(?<![\w.])\.\d+"), _number),
     (re.compile(rf"{_MINUS}{N}"), _number),
     *signs.AFTER_NUMBERS,
 )  # fmt: skip

@@ -6,6 +6,7 @@ Knows: how numbers are said. Does not know: where they stand.
 from __future__ import annotations
 
 import re
+from decimal import Decimal
 
 _DIGITS = "零一二三四五六七八九"
 _PHONE_DIGITS = "零幺二三四五六七八九"
@@ -63,6 +64,7 @@ def number(text: str, minus: str = "负") -> str:
     """A written number, with commas, a decimal point or a sign: ``-12,350.50``."""
     sign = minus if text[:1] in {"-", "−"} else "正" if text[:1] == "+" else ""
     whole, _, rest = text.lstrip("+-−").replace(",", "").partition(".")
+    whole = whole or "0"
     if len(whole) > LONGEST_CARDINAL:
         said = by_fours(whole)
     elif len(whole) > 1 and whole.startswith("0"):
@@ -70,6 +72,12 @@ def number(text: str, minus: str = "负") -> str:
     else:
         said = cardinal(int(whole or "0"))
     return f"{sign}{said}点{digits(rest)}" if rest else sign + said
+
+
+def scaled(text: str, power: int) -> str:
+    """A written number times a power of ten: ``3.5`` thousand is 三千五百."""
+    value = Decimal(text.replace(",", "")).scaleb(power)
+    return number(f"{value:f}") if value % 1 else cardinal(int(value))
 
 
 def amount(text: str) -> str:

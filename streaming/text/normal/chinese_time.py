@@ -7,25 +7,40 @@ from __future__ import annotations
 
 import re
 
-from streaming.text.normal.chinese_numbers import cardinal, digits
+from streaming.text.normal.chinese_numbers import cardinal, digits, number
 
 _HALF = r"(?:\s?([AaPp])\.?\s?[Mm]\.?(?![A-Za-z]))"
 _CLOCK = rf"(\d{{1,2}})[:：](\d{{2}})(?:[:：](\d{{2}}))?(?!\d|[:：]\d){_HALF}?"
 CLOCK_RANGE = re.compile(
-    rf"(?<![\d.])(?<!\d[:：]){_CLOCK}\s?(?:[-–—~～至到])+\s?{_CLOCK}(?![A-Za-z%])"
+    rf"(?<![\d.])(?<!\d[:：]){_CLOCK}\s?(?:[-–—~～至到])+\s?{_CLOCK}(?:分(?![之钟]))?(?![A-Za-z%])"
 )
-CLOCK = re.compile(rf"(?<![\d.,A-Za-z])(?<!\d[:：]){_CLOCK}(?![A-Za-z%])")
+CLOCK = re.compile(
+    rf"(?:(?<![A-Za-z])([AaPp])[Mm]\s?)?(?<![\d.,A-Za-z])(?<!\d[:：]){_CLOCK}(?:分(?![之钟]))?(?![A-Za-z%])"
+)
+STAMP = re.compile(r"(?<=\d)T(?=\d{2}:\d{2})")
+COMPACT = re.compile(
+    r"(?<![\w.,-])((?:19|20)\d{2})(0[1-9]|1[0-2])(0[1-9]|[12]\d|3[01])(?![\w-]|[.,]\d)"
+)
+LASTED = re.compile(r"(?<![\d.])(\d{1,3})['′](\d{1,2})(?:[\"″]|''|″)")
+PLACE = re.compile(r"(\d{1,3})[°º](\d{1,2})['′](?:(\d{1,2}(?:\.\d+)?)[\"″])?")
+FESTIVAL = re.compile(
+    r"(?<![\d.])(\d{1,2})[·.・](\d{1,2})(?=假期|黄金周|小长假|长假|劳动节|青年节|儿童节|妇女节|建军节|国庆|购物节|晚会|事变|事件|运动|惨案|地震|大促|维权|消费者)"
+)
+EXPIRY = re.compile(r"(有效期(?:限)?(?:至|到|截止)?[是为:：]?\s?)(0[1-9]|1[0-2])/(\d{2})(?![\d/])")
 HOUR = re.compile(rf"(?<![\w.:])(\d{{1,2}}){_HALF}")
 YMD = re.compile(
     r"(?<![\dA-Za-z./-])((?:19|20|21)\d{2})([-/.])(\d{1,2})\2(\d{1,2})(?![\d/-]|\.\d)日?"
 )
 YM = re.compile(r"(?<![\w./-])((?:19|20)\d{2})[/.-](0?[1-9]|1[0-2])(?=月)")
 MD = re.compile(
-    r"((?:[在于到从自至]|截止|截至|截至到|日期|生日|(?:周|星期)[一二三四五六日天]|今天|明天|昨天|[,，(（])\s?(?:是|为|：)?\s?)(0?[1-9]|1[0-2])/(0?[1-9]|[12]\d|3[01])(?![\d/%.]|的|\s?[a-zA-Z英])(?=[日号(（,，。\s(]|$|[\u4e00-\u9fff])"
+    r"((?:[在于到从自至]|截止|截至|截至到|日期|生日|(?:周|星期)[一二三四五六日天]|今天|明天|昨天|有效期[至到]|[,，(（](?=\s?\d{1,2}/\d{1,2}(?:[日号]|\s?[（(]?(?:周|星期)|\s?(?:上午|下午|晚|早|凌晨|\d{1,2}[:：]))))\s?(?:是|为|：)?\s?)(0?[1-9]|1[0-2])/(0?[1-9]|[12]\d|3[01])(?![\d/%.]|的|\s?[a-zA-Z英])(?=[日号(（,，。\s(]|$|[\u4e00-\u9fff])"
+)
+YEARS = re.compile(
+    r"(?<![\d.])((?:19|20)\d{2})\s?[-–—~～至到]\s?((?:19|20)\d{2})(?![\d.]|\s?[年元个人块万次米])"
 )
 YEAR_RANGE = re.compile(r"(?<!\d)(1\d{3}|20\d{2})年?\s?[-–—~～至到]\s?(1\d{3}|20\d{2})年")
 YEAR = re.compile(
-    r"(?<![\d.])(1\d{3}|2[01]\d{2})(?=\s?年(?![前后多来]|之?[间内久]|以[上下来]|的?历史|时间|寿命))|(?<=公元)\d{1,4}(?=年)|(?<=公元前)\d{1,4}(?=年)|(?<![\d.])0\d(?=年)|(?<![\d.])[4-9]\d(?=年(?:出生|生|毕业|入学|版|款|次|的(?:人|老)))"
+    r"(?<![\d.])(1\d{3}|2[01]\d{2})(?=\s?年(?![前后多来]|之?[间内久]|以[上下来]|的?历史|时间|寿命))|(?<![\d.])(?:19|20)\d{2}(?=Q[1-4]|财年|学年|赛季|[届款版级])|(?<!\d)\d{2}(?=年\d{1,2}月)|(?<=公元)\d{1,4}(?=年)|(?<=公元前)\d{1,4}(?=年)|(?<![\d.])0\d(?=年)|(?<![\d.])[4-9]\d(?=年(?:出生|生|毕业|入学|版|款|次|的(?:人|老)))"
 )
 DATE_RANGE = re.compile(r"(\d{1,2})(月|日|号)?\s?[-–—~～]\s?(\d{1,2})(?=[月日号])")
 _LAST_HOUR, _LAST_MINUTE, _TEN, _HALF_HOUR = 24, 59, 10, 30
@@ -38,8 +53,8 @@ def say_clock(found: re.Match[str]) -> str | None:
     """``9:45am``: 上午九点四十五分; where a score is spoken of, 比."""
     before = found.string[max(0, found.start() - 8) : found.start()]
     if re.search("比分|[以]\\s?$|[大小]胜|战胜|击败|领先|落后|比例|赔率|画幅|宽高比|比率", before):
-        return f"{cardinal(int(found[1]))}比{cardinal(int(found[2]))}"
-    return _clock(*found.groups())
+        return f"{cardinal(int(found[2]))}比{cardinal(int(found[3]))}"
+    return _clock(found[2], found[3], found[4], found[5] or found[1])
 
 
 def say_clock_range(found: re.Match[str]) -> str | None:
@@ -57,6 +72,7 @@ def _clock(hour: str, minute: str, second: str | None, half: str | None) -> str 
     if int(hour) > _LAST_HOUR or int(minute) > _LAST_MINUTE or int(second or 0) > _LAST_MINUTE:
         return None
     said = ("两" if int(hour) == 2 else cardinal(int(hour))) + "点"
+    second = second if second and int(second) else None
     if int(minute) or second:
         said += (
             ("零" if int(minute) < _TEN else "")
@@ -98,6 +114,46 @@ def say_md(found: re.Match[str]) -> str:
     """``在3/18``: 三月十八日."""
     mark = "" if found.string[found.end() : found.end() + 1] in {"日", "号"} else "日"
     return f"{found[1]}{cardinal(int(found[2]))}月{cardinal(int(found[3]))}{mark}"
+
+
+def say_compact(found: re.Match[str]) -> str:
+    """``20260318``."""
+    return f"{digits(found[1])}年{cardinal(int(found[2]))}月{cardinal(int(found[3]))}日"
+
+
+def say_lasted(found: re.Match[str]) -> str:
+    """``3'20"``: a time, or someone's height."""
+    before = found.string[max(0, found.start() - 8) : found.start()]
+    units = ("英尺", "英寸") if re.search("[身个]高|高度", before) else ("分", "秒")
+    return f"{cardinal(int(found[1]))}{units[0]}{cardinal(int(found[2]))}{units[1]}"
+
+
+def say_place(found: re.Match[str]) -> str:
+    """``39°54′``, on the globe."""
+    seconds = f"{number(found[3])}秒" if found[3] else ""
+    return f"{cardinal(int(found[1]))}度{cardinal(int(found[2]))}分{seconds}"
+
+
+def say_festival(found: re.Match[str]) -> str:
+    """``5·1``, ``3.15``, ``11.11``: a day that has become a name."""
+    month, day = int(found[1]), int(found[2])
+    if month == day > _TEN:
+        return f"双{cardinal(month)}"
+    if month == _TEN:
+        return f"十{digits(str(day))}"
+    return digits(f"{month}{day}")
+
+
+def say_expiry(found: re.Match[str]) -> str | None:
+    """``08/27`` of a bank card is a month and a year; of anything else a day."""
+    if re.search("[至到]", found[1]) and not re.search("卡|CVV|信用|安全码", found.string):
+        return None
+    return f"{found[1]}二零{digits(found[3])}年{cardinal(int(found[2]))}月"
+
+
+def say_years(found: re.Match[str]) -> str:
+    """``2020-2024``."""
+    return f"{digits(found[1])}到{digits(found[2])}"
 
 
 def say_year(found: re.Match[str]) -> str:

@@ -9,7 +9,8 @@ import re
 
 from streaming.text.normal.english_numbers import cardinal, is_one, number
 
-NUMBER = r"(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?"
+NUMBER = r"(?:\d{1,3}(?:,\d{3})+|\d{1,2}(?:,\d{2})+,\d{3}|\d+)(?:\.\d+)?"
+_SYMBOL = r"[$€£¥￥₹₩₽₿₺₫₴₪₦฿₱]|R\$"
 
 _SIGNS = {
     "$": ("dollar", "dollars", "cent", "cents"),
@@ -21,20 +22,30 @@ _SIGNS = {
     "₩": ("won", "won", "jeon", "jeon"),
     "₽": ("ruble", "rubles", "kopek", "kopeks"),
     "₿": ("bitcoin", "bitcoins", "satoshi", "satoshis"),
+    "R$": ("real", "reais", "centavo", "centavos"),
+    "₺": ("lira", "liras", "kurush", "kurush"),
+    "₫": ("dong", "dong", "xu", "xu"),
+    "₴": ("hryvnia", "hryvnias", "kopiyka", "kopiykas"),
+    "₪": ("shekel", "shekels", "agora", "agoras"),
+    "₦": ("naira", "naira", "kobo", "kobo"),
+    "฿": ("baht", "baht", "satang", "satang"),
+    "₱": ("peso", "pesos", "centavo", "centavos"),
+    "zł": ("zloty", "zlotys", "grosz", "groszy"),
+    "kr": ("krone", "kroner", "øre", "øre"),
     "CHF": ("Swiss franc", "Swiss francs", "centime", "centimes"),
 }
-_CODES = {"USD": "$", "EUR": "€", "GBP": "£", "JPY": "¥", "CNY": "￥", "RMB": "￥", "INR": "₹", "KRW": "₩", "CHF": "CHF", "BTC": "₿"}  # fmt: skip
+_CODES = {"USD": "$", "EUR": "€", "GBP": "£", "JPY": "¥", "CNY": "￥", "RMB": "￥", "INR": "₹", "KRW": "₩", "CHF": "CHF", "BTC": "₿", "BRL": "R$", "TRY": "₺", "VND": "₫", "ILS": "₪", "THB": "฿", "PHP": "₱", "PLN": "zł"}  # fmt: skip
 _NATIONS = {"US": "US ", "A": "Australian ", "C": "Canadian ", "CA": "Canadian ", "AU": "Australian ", "HK": "Hong Kong ", "NZ": "New Zealand ", "S": "Singapore ", "NT": "New Taiwan "}  # fmt: skip
 _SCALES = {"k": "thousand", "m": "million", "mn": "million", "mm": "million", "b": "billion", "bn": "billion", "t": "trillion", "tn": "trillion"}  # fmt: skip
 
 SCALE = r"(?:\s?(?:hundred|thousand|million|billion|trillion)\b|\s?(?:[kKmMbBtT]|bn|mn|tn|Bn|Mn)\b)"
 _CODE = "|".join(_CODES)
 MONEY = re.compile(
-    rf"(?<![\w.,])([-−+])?(?:\b(US|AU?|CA?|HK|NZ|S|NT))?([$€£¥￥₹₩₽₿]|(?:{_CODE})\s)\s?(-?{NUMBER})({SCALE})?"
-    rf"(?:\s?(?:[-–—]|to)\s?[$€£¥￥₹₩₽₿]?({NUMBER})({SCALE})?)?(?![\d])(?:-(?:dollar|euro|pound)s?\b)?(?:/(\w{{1,12}}))?"
+    rf"(?<![\w.,])([-−+])?(?:\b(US|AU?|CA?|HK|NZ|S|NT))?({_SYMBOL}|(?:{_CODE}|kr|zł)\s)\s?([-−]?(?:{NUMBER}|\.\d+))({SCALE})?"
+    rf"(?:\s?(?:[-–—]|to)\s?(?:{_SYMBOL})?({NUMBER})({SCALE})?)?(?![\d])(?:[-\s](?:dollar|euro|pound|yen|rupee)s?\b)?(?:/(\w{{1,12}}))?"
 )
 TRAILING = re.compile(
-    rf"(?<![\w.,])([-−+])?({NUMBER})({SCALE})?\s?([$€£¥￥₹₩₽₿]|(?:{_CODE})\b)(?!\d)"
+    rf"(?<![\w.,])([-−+])?({NUMBER})({SCALE})?\s?({_SYMBOL}|(?:{_CODE}|kr|zł)\b)(?!\d)"
 )
 CENTS = re.compile(rf"(?<![\w.,])({NUMBER})\s?¢")
 _PER = {"mo": "month", "yr": "year", "hr": "hour", "wk": "week", "min": "minute", "h": "hour", "kg": "kilogram", "lb": "pound", "oz": "ounce", "L": "liter", "GB": "gigabyte", "kWh": "kilowatt hour", "sqft": "square foot", "m": "month", "d": "day", "y": "year"}  # fmt: skip

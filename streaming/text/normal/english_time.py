@@ -31,8 +31,15 @@ _HALF = r"(?:\s?([AaPp])(?:\.\s?[Mm]\b(?:\.(?=\s*[\w,;:)(—-]))?|[Mm]\b))"
 _CLOCK = rf"(\d{{1,2}}):(\d{{2}})(?::(\d{{2}}))?(?!\d|:\d){_HALF}?"
 
 CLOCK_RANGE = re.compile(rf"(?<![\w.:]){_CLOCK}\s?(?:[-–—~～]|to)\s?{_CLOCK}(?![\w%])")
-CLOCK = re.compile(rf"(?<![\w.:,]){_CLOCK}(?!(?!ish\b)[\w%])")
-HOUR_RANGE = re.compile(rf"(?<![\w.:])(\d{{1,2}}){_HALF}?\s?[-–—]\s?(\d{{1,2}}){_HALF}(?!\w)")
+CLOCK = re.compile(rf"(?<![\w.:,]){_CLOCK}(?!(?!ish\b)[\w%])(ish\b)?")
+HOUR_RANGE = re.compile(
+    rf"(?<![\w.:])(\d{{1,2}})(?::(\d{{2}}))?{_HALF}?\s?[-–—]\s?(\d{{1,2}}){_HALF}(?!\w)"
+)
+STAMP = re.compile(r"(?<=\d)T(\d{2}):(\d{2})(?::(\d{2})(?:\.\d+)?)?(Z|[+-]\d{2}:?\d{2})?(?!\w)")
+COMPACT = re.compile(
+    r"(?<![\w.,-])((?:19|20)\d{2})(0[1-9]|1[0-2])(0[1-9]|[12]\d|3[01])(?![\w-]|[.,]\d)"
+)
+LASTED = re.compile(r"(?<![\w.:])(\d{1,3})\s?h(?:rs?)?\s?(\d{1,2})\s?(?:m(?:in)?)?(?![\w.])")
 HOUR = re.compile(rf"(?<![\w.:$€£,])(\d{{1,2}}){_HALF}(?!\w)")
 ISO = re.compile(r"(?<![\w./-])(\d{4})([-/.])(\d{1,2})\2(\d{1,2})(?:(T)(?=\d)|(?![\w/-]|\.\d))")
 SLASHED = re.compile(r"(?<![\w./-])(\d{1,2})([/.-])(\d{1,2})\2(\d{4}|\d{2})(?![\w/-]|\.\d)")
@@ -42,6 +49,24 @@ MONTH_DAY = re.compile(
 DAY_MONTH = re.compile(
     rf"(?<![\w.:,/$€£-])(the\s)?(\d{{1,2}})(?:st|nd|rd|th)?\s(?:of\s)?({_MONTH})\b(?:(,?)\s(\d{{4}})(?!\d|[.,]\d))?"
 )
+_ABOUT_A_DAY = (
+    "[Oo]n|[Bb]y|[Uu]ntil|[Tt]ill|[Ss]ince|[Bb]efore|[Aa]fter|[Dd]ue|[Dd]ated?|[Ff]rom|[Tt]hrough|"
+    "[Dd]eadline(?: is|:)?"
+)
+_MD = r"(0?[1-9]|1[0-2])/(0?[1-9]|[12]\d|3[01])"
+SLASHED_DAY = re.compile(
+    rf"(\b(?:{_ABOUT_A_DAY})\s(?:the\s)?){_MD}(?![\w/%]|\.\d|\sof\b)"
+    rf"(?:(\s?(?:[-–]|to|and|or|through)\s?){_MD}(?![\w/%]|\.\d))?"
+)
+WEEKDAY = re.compile(
+    r"\b(?:(?:Mon|Tues?|Wed|Thurs?|Thu|Fri|Sat|Sun)\.(?=,|\s+[A-Z\d]|\s*[-–/])|(?:Tues?|Thurs?|Thu|Fri)(?![\w'’.-])"
+    r"|(?:Mon|Wed|Sat|Sun)(?=,?\s(?:\d|[A-Z][a-z]{2}\.?\s\d)|\s?[-–/]\s?(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)))"
+    r"|(?<=[-–/])(?:Mon|Wed|Sat|Sun)\b"
+)
+MONTH_NAME = re.compile(
+    r"\b(Jan|Feb|Mar|Apr|Jun|Jul|Aug|Sept?|Oct|Nov|Dec)(?:\.(?=\s*[\w,])|(?=\s?[-–]\s?[A-Z][a-z]{2}\b))"
+)
+_DAYS = {"Mo": "Monday", "Tu": "Tuesday", "We": "Wednesday", "Th": "Thursday", "Fr": "Friday", "Sa": "Saturday", "Su": "Sunday"}  # fmt: skip
 MONTH_YEAR = re.compile(rf"\b({_MONTH}),?\s(\d{{4}})(?!\d|[.,]\d)")
 _LAST_HOUR, _LAST_MINUTE, _NOON, _TEN = 24, 59, 12, 10
 _LAST_MONTH, _LAST_DAY, _THIS_CENTURY = 12, 31, 50
@@ -54,11 +79,62 @@ def month(written: str) -> str:
 
 def say_clock(found: re.Match[str]) -> str | None:
     """``12:45PM``: twelve forty five P M; ``3:2`` is no time."""
-    hour, minute, second, half = found.groups()
+    hour, minute, second, half, ish = found.groups()
     before = found.string[max(0, found.start() - 24) : found.start()].lower()
     if re.search(r"\b(?:ratio|score[ds]?|odds|aspect)\b[^.]*$", before):
         return f"{cardinal(int(hour))} to {cardinal(int(minute))}"
-    return _clock(hour, minute, second, half)
+    if not (second or half) and int(hour) > _LAST_HOUR and _TEN <= int(minute) <= _LAST_MINUTE:
+        return f"{cardinal(int(hour))} {cardinal(int(minute))}" if _runs(before) else None
+    said = _clock(hour, minute, second, half)
+    return f"{said} ish" if said and ish else said
+
+
+def _runs(before: str) -> bool:
+    """Whether minutes and seconds are meant: ``in 25:30``."""
+    return bool(re.search(r"\b(?:in|took|time|of|finished|lasts?|record|clocked|at)\s*$", before))
+
+
+def say_stamp(found: re.Match[str]) -> str | None:
+    """``T10:30:00Z`` behind a date: ten thirty UTC."""
+    said = _clock(found[1], found[2], found[3], None)
+    return f" {said}{' UTC' if found[4] == 'Z' else ''}" if said else None
+
+
+def say_compact(found: re.Match[str]) -> str | None:
+    """``20240115``: January fifteenth, twenty twenty four."""
+    return _date(found[1], int(found[2]), int(found[3]))
+
+
+def say_lasted(found: re.Match[str]) -> str:
+    """``2h30``, ``1h 30m``: two hours thirty minutes."""
+    hours, minutes = int(found[1]), int(found[2])
+    return (
+        f"{cardinal(hours)} hour{'' if hours == 1 else 's'} "
+        f"{cardinal(minutes)} minute{'' if minutes == 1 else 's'}"
+    )
+
+
+def say_slashed_day(found: re.Match[str]) -> str:
+    """``on 12/25``: December twenty fifth."""
+    said = f"{found[1]}{_day(found[2], found[3])}"
+    if not found[4]:
+        return said
+    between = found[4].strip()
+    return f"{said} {'to' if between in {'-', '–'} else between} {_day(found[5], found[6])}"
+
+
+def _day(month_number: str, day: str) -> str:
+    return f"{MONTHS[int(month_number) - 1]} {ordinal(int(day))}"
+
+
+def say_weekday(found: re.Match[str]) -> str:
+    """``Tues.``: Tuesday."""
+    return _DAYS[found.group()[:2]]
+
+
+def say_month(found: re.Match[str]) -> str:
+    """``Aug.``: August."""
+    return month(found[1])
 
 
 def say_clock_range(found: re.Match[str]) -> str | None:
@@ -73,21 +149,28 @@ def say_hour(found: re.Match[str]) -> str | None:
 
 
 def say_hour_range(found: re.Match[str]) -> str | None:
-    """``9-5pm``, ``9am-5pm``: nine to five P M."""
-    begin = cardinal(int(found[1])) + (f" {found[2].upper()} M" if found[2] else "")
-    end = _clock(found[3], "00", None, found[4])
+    """``9-5pm``, ``9:30-10am``: nine thirty to ten A M."""
+    begin = cardinal(int(found[1])) + (f" {_minutes(found[2])}" if int(found[2] or 0) else "")
+    begin += f" {found[3].upper()} M" if found[3] else ""
+    end = _clock(found[4], "00", None, found[5])
     return f"{begin} to {end}" if end and int(found[1]) <= _LAST_HOUR else None
+
+
+def _minutes(written: str) -> str:
+    return f"{'oh ' if int(written) < _TEN else ''}{cardinal(int(written))}"
 
 
 def _clock(hour: str, minute: str, second: str | None, half: str | None) -> str | None:
     if int(hour) > _LAST_HOUR or int(minute) > _LAST_MINUTE or int(second or 0) > _LAST_MINUTE:
         return None
+    if not (int(hour) or int(minute) or int(second or 0) or half):
+        return "midnight"
     said = cardinal(int(hour))
     if int(minute):
-        said += f" {'oh ' if int(minute) < _TEN else ''}{cardinal(int(minute))}"
-    elif not half and not second:
+        said += f" {_minutes(minute)}"
+    elif not half and not int(second or 0):
         said += " o'clock" if 0 < int(hour) <= _NOON else " hundred"
-    if second:
+    if second and int(second):
         said += f" and {cardinal(int(second))} second{'' if int(second) == 1 else 's'}"
     return said + (f" {half.upper()} M" if half else "")
 

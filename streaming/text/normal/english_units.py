@@ -13,6 +13,7 @@ _UNITS = {
     "kg": "kilogram", "g": "gram", "mg": "milligram", "µg": "microgram", "μg": "microgram",
     "lb": "pound", "lbs": "pound", "oz": "ounce", "t": "ton",
     "L": "liter", "l": "liter", "ml": "milliliter", "mL": "milliliter", "dl": "deciliter", "cl": "centiliter",
+    "dL": "deciliter", "mmol": "millimole", "mmHg": "millimeter of mercury", "IU": "international unit", "bpm": "beat per minute", "DPI": "dot per inch", "dpi": "dot per inch",
     "gal": "gallon", "tsp": "teaspoon", "tbsp": "tablespoon",
     "h": "hour", "hr": "hour", "hrs": "hour", "min": "minute", "mins": "minute", "s": "second",
     "sec": "second", "secs": "second", "ms": "millisecond", "µs": "microsecond", "μs": "microsecond", "ns": "nanosecond",
@@ -42,6 +43,9 @@ _POWER = r"(?:[²³]|\^[23]|(?<=m)[23])?"
 UNIT = rf"(?:{_ONE}){_POWER}(?:(?:/|·|⋅|\*|\bper\b)(?:{_BELOW}){_POWER}){{0,3}}(?![\w²³°])"
 """A unit and what it is divided by; no more than three of those."""
 
+SPELT = rf"(?:{_ONE})(?![\w²³°/])"
+"""A unit alone, as it stands behind a fraction: 3/4 kg."""
+
 _PART = re.compile(rf"({_BELOW})(\^?[23²³])?(?=[/·⋅*]|\Z)")
 
 
@@ -51,7 +55,21 @@ def name(unit: str, *, one: bool) -> str:
     said = " ".join(
         _part(part, one=one or index > 0) for index, part in enumerate(re.split("[·⋅*]", first))
     )
-    return " per ".join([said, *(_part(part, one=True) for part in below)])
+    return " per ".join([said, *(_below(part) for part in below)])
+
+
+def part_of(unit: str) -> str:
+    """Behind a fraction: ``kg`` is "of a kilogram", ``oz`` "of an ounce"."""
+    word = _part(unit, one=True)
+    return f"of {'an' if word[0] in 'aeio' or word.startswith('hour') else 'a'} {word}"
+
+
+def _below(unit: str) -> str:
+    """What is divided by: ``s²`` is second squared, ``m²`` square meter."""
+    found = _PART.match(unit)
+    if found is not None and found[2] and _UNITS[found[1]] in {"second", "minute", "hour"}:
+        return f"{_UNITS[found[1]]} {'squared' if found[2].endswith(('2', '²')) else 'cubed'}"
+    return _part(unit, one=True)
 
 
 def _part(unit: str, *, one: bool) -> str:
@@ -62,7 +80,8 @@ def _part(unit: str, *, one: bool) -> str:
 
 
 def _plural(word: str) -> str:
-    first, blank, rest = word.partition(" per ") if " per " in word else word.partition(" C")
+    between = next((each for each in (" per ", " of ") if each in word), " C")
+    first, blank, rest = word.partition(between)
     if word.startswith("degree"):
         return word.replace("degree", "degrees", 1)
     if first.endswith("foot"):

@@ -21,7 +21,10 @@ CONTROL = re.compile(
 )
 """Tokens that a model would obey: ``<|endofprompt|>``, ``[laughter]``."""
 
-_BREAK_TAG = re.compile(r"<(?:br|hr|p|li|tr|td|th|div)\b[^<>]{0,200}>", re.IGNORECASE)
+_BREAK_TAG = re.compile(
+    r"<(?:br|hr|p|li|tr|td|th|div)\b[^<>]{0,200}>|</(?:summary|h[1-6]|option|title|caption|dt)>",
+    re.IGNORECASE,
+)
 _TAG = re.compile(
     r"</?[A-Za-z][A-Za-z0-9:-]{0,30}(?:\s[^<>]{0,200})?/?>|<!--.{0,200}?-->", re.DOTALL
 )
@@ -30,7 +33,7 @@ _ENTITIES = {"amp": "&", "lt": "<", "gt": ">", "quot": '"', "apos": "'", "#39": 
 
 _FENCE = re.compile(r"\A\s*(?:```+|~~~+)[ \t]*[\w+#.-]{0,20}[ \t]*(?=\n|\Z)|```+")
 _HEADING = re.compile(r"(?:^|(?<=\n))[ \t]*#{1,6}[ \t]+|[ \t]+#{1,6}[ \t]*$", re.MULTILINE)
-_QUOTE = re.compile(r"(?:^|(?<=\n))[ \t]*(?:>[ \t]?)+", re.MULTILINE)
+_QUOTE = re.compile(r"(?:^|(?<=\n))[ \t]*(?:>[ \t]?)+(?!\d)", re.MULTILINE)
 _BULLET = re.compile(r"(?:^|(?<=\n))[ \t]*[*+•·▪◦‣●○■□◆◇★☆►▶✓✔✗✘-][ \t]+", re.MULTILINE)
 _TASK = re.compile(r"(?:^|(?<=\n))[ \t]*\[[ xX]\][ \t]+", re.MULTILINE)
 _IMAGE = re.compile(r"!\[([^\[\]\n]{0,200})\]\(([^()\n]{0,300}(?:\([^()\n]*\)[^()\n]*)?)\)")
@@ -39,7 +42,16 @@ _NOTE = re.compile(r"\[\^[\w-]{1,20}\]")
 _AUTOLINK = re.compile(r"<((?:https?://|mailto:)?[^<>\s]{3,200}[.@][^<>\s]{2,200})>")
 _TABLE_RULE = re.compile(r"(?:^|(?<=\n))[ \t|:+-]*-{2,}[ \t|:+-]*$", re.MULTILINE)
 _CODE = re.compile(r"(`{1,2})(?=\S)([^`\n]{1,300}?)(?<=\S)\1(?!`)")
-_STRONG = re.compile(r"(?<![\w*])(\*{2,3})(?=[^\s*])|(?<=[^\s*])(\*{2,3})(?![*])|(\*{2,3})")
+_STRONG = re.compile(
+    r"(?<![\w*])(\*{2,3})(?=[^\s*])|(?<=[^\s*\d])(\*{2,3})(?![*])|(?<=\d)(\*{2,3})(?![*\d])|(?<![\d*])(\*{2,3})"
+)
+_MARKED = re.compile(r"==(?=[^\s=])([^=\n]{1,200}?)(?<=[^\s=])==(?![=\w])")
+_KEYS = re.compile(
+    r"(?<=[按拨键入以和或])[*＊](?=[号键]|[，。,.！!]|\Z|重|返|结)|(?<=[Pp]ress )\*(?![\w*])|(?<=[Tt]he )\*(?= key)|(?<=\bor )\*(?=[ ,.])"
+)
+"""The star key of a telephone, which is said."""
+_CITED = re.compile(r"(?<=[\w.,!?。！？）)”\"])(?:\[\d{1,3}(?:[-,–]\d{1,3})*\])+(?!\()")
+"""A footnote's number, which touches what it is about: silent, as ``[^1]`` is."""
 _UNDER_STRONG = re.compile(r"(?<![\w])_{2,3}(?=[^\s_])|(?<=[^\s_])_{2,3}(?![\w])")
 _EMPHASIS = re.compile(r"(?<![\w*])\*(?=[^\s*\d])([^*\n]{1,300}?)(?<=[^\s*])\*(?![\w*])")
 _LONE_STAR = re.compile(r"(?<![\d\s)）*])\*(?![\d*])|(?<![\d)）*])\*(?![\d\s*(（])")
@@ -66,7 +78,8 @@ def _gap(found: re.Match[str]) -> str:
 
 def strip_markdown(aligned: Aligned) -> None:
     """Take Markdown away; links keep their words, tables their cells."""
-    for pattern in (_FENCE, _TABLE_RULE, _QUOTE, _HEADING, _BULLET, _TASK, _NOTE):
+    aligned.sub(_KEYS, lambda found: "星号" if _after_han(found) else "star")
+    for pattern in (_CITED, _FENCE, _TABLE_RULE, _QUOTE, _HEADING, _BULLET, _TASK, _NOTE):
         aligned.sub(pattern, "")
     _unwrap(aligned, _IMAGE)
     _unwrap(aligned, _LINK)
@@ -74,10 +87,14 @@ def strip_markdown(aligned: Aligned) -> None:
     _unwrap(aligned, _CODE, group=2)
     aligned.sub(_STRONG, "")
     aligned.sub(_UNDER_STRONG, "")
-    for pattern in (_EMPHASIS, _UNDER, _STRIKE):
+    for pattern in (_EMPHASIS, _UNDER, _STRIKE, _MARKED):
         _unwrap(aligned, pattern)
     for pattern in (_LONE_STAR, _TICKS, _STRAY_HASHES):
         aligned.sub(pattern, "")
+
+
+def _after_han(found: re.Match[str]) -> bool:
+    return found.string[found.start() - 1] > "\u2e80"
 
 
 def _unwrap(aligned: Aligned, pattern: re.Pattern[str], group: int = 1) -> None:

@@ -17,15 +17,18 @@ from streaming.messages import Segment
 from streaming.text.normal import chinese, english
 from streaming.text.normal.aligned import Aligned
 from streaming.text.normal.faces import strip_faces
+from streaming.text.normal.latex import strip_latex
 from streaming.text.normal.lexicon import NO_LEXICON, Lexicon
 from streaming.text.normal.markup import strip_control, strip_markdown
 from streaming.text.normal.tidy import even_widths, lead, tidy
 from streaming.text.normal.wide import english_marks
+from streaming.text.speakable import foreign_letters
 
 _log = logging.getLogger(__name__)
 
 Rules = Callable[[Aligned], None]
 
+_UNKNOWN = "und"
 _CHINESE = frozenset({"zh", "cmn", "yue", "wuu"})
 LATIN_STRETCH_WORDS = 4
 """So many Latin words in a row within Chinese text are read by the rules of English."""
@@ -34,7 +37,7 @@ _LATIN_STRETCH = re.compile(
     r"[A-Za-z][^\u2e80-\u30ff\u3400-\u9fff\uff00-\uffef]*(?:[A-Za-z0-9%.!?)'\"]|(?<=\d))"
 )
 _WIDE_MARK = re.compile("[，。、！？；：]")
-_LATIN_WORD = re.compile(r"[A-Za-z][A-Za-z'-]*")
+_LATIN_WORD = re.compile(r"[A-Za-z][A-Za-z'-]+|\b[IaA]\b")
 
 
 class Removed(NamedTuple):
@@ -74,6 +77,7 @@ class Normaliser:
         aligned = Aligned(segment.source)
         aligned.replace(removed)
         aligned.drop(0, lead(aligned.text))
+        strip_latex(aligned)
         strip_control(aligned)
         strip_markdown(aligned)
         kept = self._lexicon.hide(aligned)
@@ -96,6 +100,8 @@ class Normaliser:
         elif primary == "en" and self._chinese_before:
             few = len(_LATIN_WORD.findall(text)) < LATIN_STRETCH_WORDS
             return "zh" if few or _WIDE_MARK.search(text) else "en"
+        if not primary and foreign_letters(text):
+            return _UNKNOWN
         return primary or self._first or "en"
 
     def _rules(self, primary: str) -> Rules | None:

@@ -36,6 +36,11 @@ CENTURY = re.compile(rf"\b({_NUMERAL})(?:th)?(?=[\s-]century|\scenturies)")
 NAMED = re.compile(
     rf"\b(?!(?:The|An?|Is|Are|In|On|And|Or|But|If|Of|My|Our|Your|No|Yes|For|With|By|At|To|This|That|Your|Her|His|Its)\b)([A-Z][a-z]{{2,}})\s((?=[IVX]{{2}})X{{0,3}}(?:IX|IV|V?I{{0,3}})){_AFTER}"
 )
+SMALL = re.compile(
+    r"\b([Aa]ct|[Ss]cene|[Ss]ection|[Pp]age|[Cc]hapter|[Pp]art|[Vv]olume|[Bb]ook|[Tt]ype|[Ii]tem|[Ss]tep)\s"
+    r"(ii|iii|iv|vi{1,3}|ix|xi{0,3}|xiv|xv|v)(?![\w'’-]|\.\w)"
+)
+"""Small numerals count only behind a name of parts."""
 _VALUES = {"I": 1, "V": 5, "X": 10, "L": 50, "C": 100, "D": 500, "M": 1000}
 
 
@@ -70,6 +75,11 @@ def say_counted(found: re.Match[str]) -> str | None:
     ):
         return None
     return f"{found[1]} {cardinal(value(found[2]))}"
+
+
+def say_small(found: re.Match[str]) -> str:
+    """``scene ii``: scene two."""
+    return f"{found[1]} {cardinal(value(found[2].upper()))}"
 
 
 def say_century(found: re.Match[str]) -> str:

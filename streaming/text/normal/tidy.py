@@ -36,7 +36,7 @@ _BETWEEN_HAN = re.compile("(?<=[\u4e00-\u9fff]) (?=[\u4e00-\u9fff])")
 _EMPTY = re.compile(r"\(\s*\)|（\s*）|\[\s*\]|【\s*】|“\s*”|\"\s*\"|「\s*」")
 _COMMAS = re.compile(r"([,，、;；:：])(?:\s*[,，、])+")
 _COMMA_STOP = re.compile(r"\s*[,，、]+\s*(?=[.!?。！？])")
-_STOP_COMMA = re.compile(r"(?<=[.!?。！？])\s*[,，、]+")
+_STOP_COMMA = re.compile(r"(?<=[!?。！？])\s*[,，、]+|(?<=[a-z]{3}\.)\s*,+")
 _FIRST = re.compile(r"\A[\s,，、;；:：)）\]】|]+")
 _LAST = re.compile(r"\s+\Z|(?<=[^\s,，、])\s*[、]\s*\Z")
 
