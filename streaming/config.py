@@ -46,10 +46,30 @@ class PauseSettings:
 
 
 @dataclass(frozen=True)
+class CosyVoiceSettings:
+    """How the CosyVoice models are run."""
+
+    flow_prompt_s: float = 3.0
+    """The flow uses so much of a voice's recording, from its beginning."""
+    flow_window_s: float = 0.0
+    """The flow looks back so far beside the recording; 0: to the beginning, which is exact."""
+    max_batch: int = 64
+    """Contexts that share a step, at most."""
+    positions: int = 4096
+    """Tokens of a segment, its voice's prompt and its speech together, at most."""
+    flow_mib: int = 0
+    """Memory for what the flow keeps, in MiB; 0: what is left of the budget."""
+    memory_budget: float = 0.85
+    """Of the device's free memory at the start, at most so much is taken."""
+    compile: bool = False
+    """Compile the networks' steps: a long start, then less time a step."""
+
+
+@dataclass(frozen=True)
 class EngineSettings:
     """The engine process and what it runs."""
 
-    runner: Literal["embedded", "tone"] = "embedded"
+    runner: Literal["embedded", "cosyvoice", "tone"] = "embedded"
     device: Literal["auto", "cpu", "cuda"] = "auto"
     precision: Literal["fp32", "fp16", "bf16"] = "fp32"
     model: str | None = None
@@ -82,3 +102,4 @@ class EngineSettings:
     """An engine without a sign of life for so long is killed and started again."""
     text: TextSettings = field(default_factory=TextSettings)
     pauses: PauseSettings = field(default_factory=PauseSettings)
+    cosyvoice: CosyVoiceSettings = field(default_factory=CosyVoiceSettings)

@@ -31,8 +31,6 @@ class Stage:
     """Rows that a step can take."""
     in_flight: int = 1
     """Batches that may be launched and not yet taken; 2 keep a device busy."""
-    runs_ahead: bool = False
-    """Whether a row may be launched again before what it made last has been taken."""
     prior: Cost = field(default_factory=Cost)
     """What a step costs before any has run."""
 

@@ -131,15 +131,20 @@ class ModelledRunner:
         frames = 0
         for saying in batch:
             frames += saying.progress.hop * RHYTHM.frames_per_token
-            saying.progress.step_flow()
-        results: list[StepResult] = [Made(self._nothing, False, saying) for saying in batch]
-        return self._launch(self._device.flow.of(frames), lambda: results)
+            saying.progress.begin_euler()
+
+        def land() -> list[StepResult]:
+            for saying in batch:
+                saying.progress.end_euler()
+            return [Made(self._nothing, done=False, state=saying) for saying in batch]
+
+        return self._launch(self._device.flow.of(frames), land)
 
     def _vocoder(self, batch: list[Saying]) -> Later:
         results: list[StepResult] = []
         units = 0.0
         for saying in batch:
-            frames, last = saying.progress.step_vocoder()
+            frames, last = saying.progress.begin_vocoder()
             units += max(1.0, frames / saying.progress.speed)
             heard = frames if last else frames - saying.held_back
             saying.held_back = 0
@@ -150,6 +155,6 @@ class ModelledRunner:
     def _launch(self, cost_s: float, land: Callable[[], Sequence[StepResult]]) -> Later:
         self.busy_s += cost_s
         self._free_s = max(self._free_s, self._world.now()) + cost_s
-        future: Future[Sequence[StepResult]] = Future()
-        self._world.at(self._free_s, lambda: future.set_result(land()))
-        return Later(future)
+        done: Future[None] = Future()
+        self._world.at(self._free_s, lambda: done.set_result(None))
+        return Later(done, lambda _: land())

@@ -7,11 +7,10 @@ to its end at the latest. Does not know: what a step does.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from concurrent.futures import Future
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
-from streaming.runners.base import StepResult
+from streaming.runners.base import Later, StepResult
 from streaming.steps import Stage
 
 T = TypeVar("T")
@@ -42,7 +41,7 @@ class Flights(Generic[T]):
     def __init__(self, wake: Callable[[], None], longest_s: float) -> None:
         self._wake = wake
         self._longest_s = longest_s
-        self._under_way: list[tuple[Launch[T], Future[Sequence[StepResult]]]] = []
+        self._under_way: list[tuple[Launch[T], Later]] = []
         self._free_since_s: dict[str, float] = {}
 
     def room(self, stage: Stage) -> bool:
@@ -55,11 +54,11 @@ class Flights(Generic[T]):
         launches = (launch for launch, _ in self._under_way if launch.stage.name == stage.name)
         return [owner for launch in launches for owner in launch.owners]
 
-    def add(self, launch: Launch[T], future: Future[Sequence[StepResult]]) -> None:
+    def add(self, launch: Launch[T], later: Later) -> None:
         """A batch is under way."""
         assert self.room(launch.stage), "no more is launched than there is room for"
-        self._under_way.append((launch, future))
-        future.add_done_callback(lambda _: self._wake())
+        self._under_way.append((launch, later))
+        later.made.add_done_callback(lambda _: self._wake())
 
     def landed(self, now_s: float) -> list[Landed[T]]:
         """What has come to its end since the last call.
@@ -68,24 +67,27 @@ class Flights(Generic[T]):
             TimeoutError: one has not, for longer than any step may take.
         """
         out, still = [], []
-        for launch, future in self._under_way:
+        for launch, later in self._under_way:
             stage = launch.stage.name
-            if future.done():
+            if later.made.done():
                 began_s = max(launch.began_s, self._free_since_s.get(stage, launch.began_s))
                 self._free_since_s[stage] = now_s
-                out.append(Landed(launch, _outcome(future, len(launch.owners)), now_s - began_s))
+                out.append(Landed(launch, _outcome(later, len(launch.owners)), now_s - began_s))
             elif now_s - launch.began_s > self._longest_s:
                 raise TimeoutError(
                     f"a step of {stage!r} has not ended in {now_s - launch.began_s:.0f} s"
                 )
             else:
-                still.append((launch, future))
+                still.append((launch, later))
         self._under_way = still
         return out
 
 
-def _outcome(future: Future[Sequence[StepResult]], rows: int) -> Sequence[StepResult]:
-    error = future.exception()
+def _outcome(later: Later, rows: int) -> Sequence[StepResult]:
+    error = later.made.exception()
     if error is None:
-        return future.result()
+        try:
+            return later.land(later.made.result())
+        except Exception as raised:  # noqa: BLE001 - told to each row's context
+            error = raised
     return [error if isinstance(error, Exception) else RuntimeError(repr(error))] * rows

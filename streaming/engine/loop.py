@@ -150,7 +150,7 @@ class Engine:
     def _plan_stage(self, stage: Stage, now_s: float) -> Batch | None:
         if not self._flights.room(stage):
             return None
-        busy = () if stage.runs_ahead else {live.ctx for live in self._flights.owners(stage)}
+        busy = {live.ctx for live in self._flights.owners(stage)}
         contexts = (live.context for ctx, live in self._live.items() if ctx not in busy)
         return self._plan_batch(
             stage, contexts, now_s, self._costs, max_ahead_s=self._settings.max_ahead_s
@@ -264,7 +264,7 @@ class Engine:
         for live in rows:
             live.steps_under_way += 1
         if isinstance(results, Later):
-            self._flights.add(launch, results.results)
+            self._flights.add(launch, results)
             for live in rows:
                 self._ask(live)
         else:
@@ -316,7 +316,7 @@ class Engine:
     def _run_alone(self, stage: Stage, work: Work) -> StepResult:
         results = self._run(stage, [work])
         if isinstance(results, Later):  # rare: what failed together is waited for here
-            results = results.results.result(timeout=self._settings.hang_timeout_s)
+            results = results.land(results.made.result(self._settings.hang_timeout_s))
         return results[0]
 
     def _deliver(self, live: _Live, result: Made | Exception) -> None:

@@ -9,7 +9,7 @@ Does not know: contexts' queues, deadlines, pauses, chunks.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass
 from typing import Any, Protocol, TypeAlias
@@ -61,14 +61,20 @@ StepResult: TypeAlias = Made | Exception
 """An exception fails that row's context alone; one of ``streaming.errors`` is told as it is."""
 
 
+def _as_it_is(made: Any) -> Any:
+    return made
+
+
 @dataclass(frozen=True)
 class Later:
     """The step goes on elsewhere: on a device, or in a thread of the runner's own.
 
-    ``results`` has a result for each row. What it raises counts against every row.
+    ``land`` is called in the engine's own thread with what ``made`` gives, and returns a result for
+    each row. What either raises counts against every row.
     """
 
-    results: Future[Sequence[StepResult]]
+    made: Future[Any]
+    land: Callable[[Any], Sequence[StepResult]] = _as_it_is
 
 
 class Runner(Protocol):

@@ -12,6 +12,7 @@ from streaming.config import EngineSettings
 from streaming.runners.base import Runner
 
 _LOADERS = {
+    "cosyvoice": "streaming.runners.cosyvoice.runner:create",
     "embedded": "streaming.runners.builtin:create",
     "tone": "streaming.runners.tone:ToneRunner",
 }

@@ -1,8 +1,8 @@
 """How far a segment is on its way through LLM, flow and vocoder, and what could be done next.
 
-Pure bookkeeping in tokens and mel frames, the same for the networks and for a simulated device.
-What flow and vocoder will have made is known when a step is launched; what the LLM makes, when it
-has been read. Knows: counts. Does not know: tensors, text, voices.
+Pure bookkeeping in tokens and mel frames, the same for the networks and for a simulated device. A
+step is begun when it is launched and counts when it has come to its end. Knows: counts. Does not
+know: tensors, text, voices.
 """
 
 from __future__ import annotations
@@ -58,22 +58,22 @@ class Progress:
         self.made_tokens += count
         self.llm_done = done
 
-    def step_flow(self) -> tuple[int, bool]:
-        """One Euler step of the hop that ``wants`` chose is launched.
+    def begin_euler(self) -> bool:
+        """An Euler step is launched; whether the hop that ``wants`` chose begins with it."""
+        if self.euler_left:
+            return False
+        self.last_hop = self.llm_done and self.hop == self.available
+        self.euler_left = self.rhythm.euler_steps
+        return True
 
-        Returns its tokens where a hop begins with it, else 0; and whether it is the last hop.
-        """
-        begun = 0
-        if not self.euler_left:
-            begun = self.hop
-            self.last_hop = self.llm_done and self.hop == self.available
-            self.euler_left = self.rhythm.euler_steps
+    def end_euler(self) -> bool:
+        """It has come to its end; whether the hop has, too."""
         self.euler_left -= 1
         if not self.euler_left:
             self._end_hop()
-        return begun, self.last_hop
+        return not self.euler_left
 
-    def step_vocoder(self) -> tuple[int, bool]:
+    def begin_vocoder(self) -> tuple[int, bool]:
         """All waiting frames are launched: how many, and whether none will follow."""
         frames, self.waiting_frames = self.waiting_frames, 0
         self.vocoder_done = self.flow_done

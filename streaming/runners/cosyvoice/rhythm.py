@@ -48,7 +48,6 @@ def stages(max_batch: int, priors: Mapping[str, Cost], *, in_flight: int = 2) ->
             name,
             max_batch=max_batch,
             in_flight=in_flight,
-            runs_ahead=in_flight > 1,
             prior=priors[name],
         )
         for name in (LLM, FLOW, VOCODER)

@@ -170,7 +170,7 @@ def test_a_step_without_end_ends_the_process_so_that_it_is_started_again(rig):
 def test_what_is_no_error_of_ours_is_told_as_one():
     flights = Flights(lambda: None, 1.0)
     future = Future()
-    flights.add(Launch(Stage("flow"), ("owner",), (1.0,), 0.0), future)
+    flights.add(Launch(Stage("flow"), ("owner",), (1.0,), 0.0), Later(future))
     assert not flights.room(Stage("flow"))
     future.set_exception(SystemExit(3))
     (landed,) = flights.landed(0.5)
@@ -183,9 +183,18 @@ def test_what_is_no_error_of_ours_is_told_as_one():
 def test_of_two_under_way_the_second_is_timed_from_where_it_was_alone():
     flights, stage = Flights(lambda: None, 10.0), Stage("flow", in_flight=2)
     first, second = Future(), Future()
-    flights.add(Launch(stage, ("a",), (1.0,), 0.0), first)
-    flights.add(Launch(stage, ("b",), (1.0,), 0.1), second)
+    flights.add(Launch(stage, ("a",), (1.0,), 0.0), Later(first))
+    flights.add(Launch(stage, ("b",), (1.0,), 0.1), Later(second))
     first.set_result([made()])
     assert [landed.took_s for landed in flights.landed(0.5)] == [0.5]
     second.set_result([made()])
     assert [landed.took_s for landed in flights.landed(0.75)] == [0.25]
+
+
+def test_what_raises_when_it_lands_is_told_to_its_rows():
+    flights = Flights(lambda: None, 10.0)
+    future = Future()
+    flights.add(Launch(Stage("flow"), ("a", "b"), (1.0, 1.0), 0.0), Later(future, lambda _: 1 / 0))
+    future.set_result(None)
+    (landed,) = flights.landed(0.5)
+    assert [type(result) for result in landed.results] == [ZeroDivisionError] * 2

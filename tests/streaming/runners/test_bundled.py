@@ -39,7 +39,7 @@ def test_the_default_is_loaded_and_any_other_when_it_is_asked_for():
     assert isinstance(spoken, Made)
     later = runner.step("mandarin", [work("你好。", "mandarin")])
     assert isinstance(later, Later)
-    assert isinstance(later.results.result(timeout=60)[0], Made)
+    assert isinstance(later.made.result(timeout=60)[0], Made)
 
 
 def test_mandarin_can_be_the_default():
@@ -65,7 +65,9 @@ def test_an_english_voice_that_meets_chinese_names_the_one_that_can():
 
 def test_each_voice_has_a_stage_of_its_own_so_that_neither_waits_for_the_other():
     runner = registry.create(EngineSettings())
-    english, mandarin = (runner.wants(work("你好", voice), Costs())[0] for voice in ("heart", "mandarin"))
+    english, mandarin = (
+        runner.wants(work("你好", voice), Costs())[0] for voice in ("heart", "mandarin")
+    )
     assert {english.stage, mandarin.stage} == {stage.name for stage in runner.stages}
     costs = Costs({stage.name: stage.prior for stage in runner.stages})
     assert costs.predict_s(mandarin.stage, mandarin.units) > 0.1

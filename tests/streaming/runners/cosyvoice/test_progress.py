@@ -31,10 +31,13 @@ def stages(progress, slack_s=0.0):
 def flow_through(progress, slack_s=0.0):
     """Run the hop that could be begun to its end."""
     assert "flow" in stages(progress, slack_s)
-    tokens, _ = progress.step_flow()
+    assert progress.begin_euler()
+    tokens = progress.hop
     for _ in range(9):
+        assert not progress.end_euler()
         assert "flow" in stages(progress, slack_s)
-        assert progress.step_flow()[0] == 0
+        assert not progress.begin_euler()
+    assert progress.end_euler()
     return tokens
 
 
@@ -50,7 +53,7 @@ def test_the_first_hop_is_begun_when_its_lookahead_is_there():
     assert set(stages(progress)) == {"llm", "flow"}
     assert flow_through(progress) == 8
     assert "vocoder" in stages(progress)
-    assert progress.step_vocoder() == (16, False)
+    assert progress.begin_vocoder() == (16, False)
 
 
 def test_the_llm_goes_on_during_a_hop_until_it_is_far_ahead():
@@ -73,7 +76,7 @@ def test_the_end_takes_the_lookahead_with_it():
     progress.read_tokens(10, done=True)
     assert flow_through(progress) == 10
     assert progress.flow_done
-    assert progress.step_vocoder() == (20, True)
+    assert progress.begin_vocoder() == (20, True)
     assert not stages(progress)
 
 
@@ -90,10 +93,10 @@ def test_the_end_that_comes_during_a_hop_does_not_make_it_the_last():
     progress = begun()
     progress.read_tokens(11, done=False)
     assert "flow" in stages(progress)
-    progress.step_flow()
+    progress.begin_euler()
     progress.read_tokens(0, done=True)
-    for _ in range(9):
-        progress.step_flow()
+    while not progress.end_euler():
+        progress.begin_euler()
     assert not progress.flow_done
     assert flow_through(progress) == 3
 
@@ -104,7 +107,7 @@ def test_text_that_pauses_costs_nothing_and_holds_nothing_back_that_can_be_said(
     progress.llm_waits = True
     assert set(stages(progress, slack_s=60.0)) == {"flow"}
     assert flow_through(progress, slack_s=60.0) == 8
-    progress.step_vocoder()
+    progress.begin_vocoder()
     assert not stages(progress)
 
 
@@ -134,9 +137,10 @@ def test_whatever_the_order_each_token_becomes_its_frames_once(rest, order, slac
             count = min(many, length - progress.made_tokens)
             progress.read_tokens(count, done=progress.made_tokens + count == length)
         elif stage == "flow":
-            hops.append(progress.step_flow()[0])
+            hops.append(progress.hop if progress.begin_euler() else 0)
+            progress.end_euler()
         else:
-            count, last = progress.step_vocoder()
+            count, last = progress.begin_vocoder()
             frames += count
             lasts += last
     taken = [hop for hop in hops if hop]

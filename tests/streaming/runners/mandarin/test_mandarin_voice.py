@@ -40,7 +40,7 @@ def results(runner, text, *, speed=1.0, index=0):
     while True:
         later = runner.step("mandarin", [work(text, speed=speed, index=index, state=state)])
         assert isinstance(later, Later)
-        (result,) = later.results.result(timeout=60)
+        (result,) = later.made.result(timeout=60)
         made.append(result)
         if not isinstance(result, Made) or result.done:
             return made
@@ -90,7 +90,7 @@ class TestSpeech:
         clauses = runner._clauses(segment("这句话很长，" * 25))
         assert len(clauses) > 2
         first = runner.step("mandarin", [work("这句话很长，" * 25)])
-        assert first.results.result(timeout=60)[0].expected_samples is None
+        assert first.made.result(timeout=60)[0].expected_samples is None
 
     @pytest.mark.parametrize("text", ["好", "嗯。", "A", "e", "GPU和CPU"])
     def test_the_shortest_is_heard(self, runner, text):
@@ -132,8 +132,8 @@ class TestRefusals:
     def test_what_raises_is_told_by_the_step(self, runner, monkeypatch):
         monkeypatch.setattr(runner._model, "plan", lambda *_: 1 / 0)
         later = runner.step("mandarin", [work("你好")])
-        assert isinstance(later.results, Future)
-        assert isinstance(later.results.exception(timeout=10), ZeroDivisionError)
+        assert isinstance(later.made, Future)
+        assert isinstance(later.made.exception(timeout=10), ZeroDivisionError)
 
     def test_phonemes_that_the_model_lacks_are_an_error(self, runner):
         with pytest.raises(SynthesisFailed, match="none of"):

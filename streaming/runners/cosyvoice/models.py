@@ -1,0 +1,101 @@
+"""A checkpoint's networks on their device, with the memory they work in.
+
+Knows: how they are built of a folder, how memory is shared out. Does not know: voices, contexts.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import torch
+
+from streaming.config import EngineSettings
+from streaming.cosyvoice import checkpoint, vocoder
+from streaming.cosyvoice.checkpoint import Checkpoint, Speaker
+from streaming.cosyvoice.flow.stream import Flow
+from streaming.cosyvoice.flow.v2.module import FlowV2
+from streaming.cosyvoice.flow.v2.network import NetworkV2
+from streaming.cosyvoice.flow.v3.module import FlowV3
+from streaming.cosyvoice.flow.v3.network import NetworkV3
+from streaming.cosyvoice.llm.decoder import Decoder
+from streaming.cosyvoice.llm.model import SpeechLlm
+from streaming.cosyvoice.prompt.frontend import PromptFiles, PromptFrontEnd
+from streaming.cosyvoice.sizes import Generation, UnetSizes
+from streaming.cosyvoice.tokenizer import TextTokenizer
+from streaming.cosyvoice.vocoder import Vocoder
+from streaming.runners.cosyvoice import memory
+from streaming.runners.cosyvoice.device import choose, name_of
+
+
+@dataclass(frozen=True)
+class Models:
+    """What speaks."""
+
+    generation: Generation
+    device: torch.device
+    device_name: str
+    tokenizer: TextTokenizer
+    decoder: Decoder
+    flow: Flow
+    vocoder: Vocoder
+    speakers: dict[str, Speaker]
+    listener: PromptFrontEnd
+    """What hears recordings."""
+
+
+def build(settings: EngineSettings) -> Models:
+    """Everything of the folder ``engine.model``, ready to step.
+
+    Raises:
+        ValueError: no folder is named, or the device cannot be had.
+        CheckpointError: the folder cannot be used.
+    """
+    if settings.model is None:
+        raise ValueError(
+            "engine.model names no checkpoint folder; "
+            "`python -m streaming.cosyvoice.download cosyvoice3` fetches one"
+        )
+    device, dtype = choose(settings)
+    folder = Path(settings.model)
+    loaded = checkpoint.load(folder, device=device)
+    llm = SpeechLlm(loaded.sizes.llm)
+    llm.load_state_dict(loaded.llm, strict=True)
+    sound = vocoder.of(loaded.sizes.generation, loaded.sizes.vocoder)
+    sound.load_state_dict(loaded.vocoder, strict=True)
+    sound = sound.to(device).eval().fuse()
+    network = _flow_network(loaded, device, dtype)
+    share = memory.share_out(settings, llm.sizes, device, dtype)
+    return Models(
+        generation=loaded.sizes.generation,
+        device=device,
+        device_name=name_of(device, dtype),
+        tokenizer=TextTokenizer(loaded.vocab, loaded.merges, loaded.sizes.generation),
+        decoder=Decoder(
+            llm.to(device, dtype).eval(),
+            slots=share.slots,
+            positions=settings.cosyvoice.positions,
+        ),
+        flow=Flow(network, budget_bytes=share.flow_bytes),
+        vocoder=sound,
+        speakers=loaded.speakers,
+        listener=_listener(folder, settings.threads),
+    )
+
+
+def _flow_network(
+    loaded: Checkpoint, device: torch.device, dtype: torch.dtype
+) -> NetworkV2 | NetworkV3:
+    sizes = loaded.sizes.flow
+    if isinstance(sizes, UnetSizes):
+        second = FlowV2(sizes)
+        second.load_state_dict(loaded.flow, strict=True)
+        return NetworkV2(second.eval(), device=device, dtype=dtype)
+    third = FlowV3(sizes)
+    third.load_state_dict(loaded.flow, strict=True)
+    return NetworkV3(third.eval(), device=device, dtype=dtype)
+
+
+def _listener(folder: Path, threads: int) -> PromptFrontEnd:
+    files = PromptFiles.find(folder)
+    return PromptFrontEnd(files.speech_tokenizer, files.campplus, files.generation, threads=threads)
