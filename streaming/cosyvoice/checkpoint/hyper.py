@@ -84,7 +84,7 @@ def read(path: Path) -> dict[str, Any]:
         raise DamagedFile(f"{path} holds no settings. Download it again")
     try:
         return {name: _resolve(value, found, depth=0) for name, value in found.items()}
-    except (ValueError, TypeError, ArithmeticError, RecursionError) as error:
+    except (ValueError, TypeError, SyntaxError, ArithmeticError, RecursionError) as error:
         raise DamagedFile(f"{path}: {error}") from error
 
 

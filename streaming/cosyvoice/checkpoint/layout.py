@@ -12,7 +12,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from streaming.cosyvoice.checkpoint.errors import DamagedFile, MissingFile, NotACheckpoint
+from streaming.cosyvoice.checkpoint.errors import (
+    CheckpointError,
+    DamagedFile,
+    MissingFile,
+    NotACheckpoint,
+)
 from streaming.cosyvoice.sizes import Generation
 
 GENERATIONS: tuple[Generation, ...] = ("cosyvoice3", "cosyvoice2")
@@ -169,8 +174,11 @@ def _not_here(folder: Path) -> str:
 
 
 def _refuse_stand_ins(path: Path, generation: Generation) -> None:
-    with path.open("rb") as file:
-        first = file.read(_SOME)
+    try:
+        with path.open("rb") as file:
+            first = file.read(_SOME)
+    except OSError as error:
+        raise CheckpointError(f"{path} cannot be read: {error.strerror}") from error
     again = f"{advice(generation, path.parent)} fetches it"
     if not first:
         raise DamagedFile(f"{path} is empty. Delete it; {again}")

@@ -10,7 +10,6 @@ Knows: the file format, names. Does not know: what a tensor is for.
 from __future__ import annotations
 
 import pickle
-import zipfile
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -36,6 +35,7 @@ _BY_FIRST_WIDTH: dict[int, Generation] = {7: "cosyvoice2", 5: "cosyvoice3"}
 """The vocoder's first convolution: the causal one sees 4 frames ahead, the other 3 on each side."""
 
 _NAMED_AT_MOST = 5
+_END_BYTES = 1 << 16
 
 
 def read(path: Path) -> dict[str, Tensor]:
@@ -63,20 +63,21 @@ def unpickle(path: Path) -> Any:
     Raises:
         DamagedFile: it is cut off, damaged, or would run code.
     """
-    whole = zipfile.is_zipfile(path)
-    if not whole and _begins_as_zip(path):
+    first, last = _ends(path)
+    zipped = first.startswith(b"PK\x03\x04")
+    if zipped and b"PK\x05\x06" not in last:
         raise DamagedFile(
             f"{path} is cut off after {path.stat().st_size:,} bytes: its download has not ended. "
             "Delete it and download it again"
         )
     try:
-        return torch.load(path, map_location="cpu", weights_only=True, mmap=whole)
+        return torch.load(path, map_location="cpu", weights_only=True, mmap=zipped)
     except pickle.UnpicklingError as error:
         raise DamagedFile(
             f"{path} holds more than tensors and plain values, and is not loaded since that could "
             f"run code. Take the published file ({_first_line(error)})"
         ) from error
-    except (RuntimeError, EOFError, ValueError, KeyError) as error:
+    except Exception as error:  # a broken pickle raises whatever its bytes happen to spell
         raise DamagedFile(
             f"{path} is damaged. Delete it and download it again ({_first_line(error)})"
         ) from error
@@ -147,6 +148,9 @@ def _first_line(error: Exception) -> str:
     return str(error).partition("\n")[0] or type(error).__name__
 
 
-def _begins_as_zip(path: Path) -> bool:
+def _ends(path: Path) -> tuple[bytes, bytes]:
+    """The first and the last 64 KiB, between which a zip archive begins and ends."""
     with path.open("rb") as file:
-        return file.read(4) == b"PK\x03\x04"
+        first = file.read(_END_BYTES)
+        file.seek(max(0, path.stat().st_size - _END_BYTES))
+        return first, file.read()
