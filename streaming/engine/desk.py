@@ -72,6 +72,7 @@ class PromptDesk:
         self._child: Child[FromPrompts] | None = None
         self._answer: asyncio.Future[PromptMade] | None = None
         self._request = 0
+        self._ready = False
         self._idle: Timer | None = None
         self._ending: set[asyncio.Task[None]] = set()
         self._closed = False
@@ -157,19 +158,18 @@ class PromptDesk:
         try:
             await spawn(child, "prompts", self._settings)
         except OSError as error:
-            raise Internal(
-                f"the process that reads recordings cannot be started: {error}"
-            ) from error
-        self._child = child
+            raise Internal(f"what reads recordings cannot be started: {error}") from error
+        self._child, self._ready = child, False
         return child
 
     def _hear(self, messages: list[FromPrompts]) -> None:
         for message in messages:
             match message:
                 case PromptReady(model=model):
-                    self.model = model
+                    self.model, self._ready = model, True
                 case Fatal(message=failure):
                     self._fail(Internal(failure))
+                    self._let_go()
                 case PromptRefused(request=self._request, code=code, message=reason):
                     self._fail(by_code(code, reason))
                 case PromptMade(request=self._request):
@@ -182,6 +182,9 @@ class PromptDesk:
         """It ended by itself."""
         _log.error("child_died", child="prompts", pid=self.pid)
         self._child = None
+        if not self._ready:
+            self._fail(Internal("what reads recordings does not start; the log says why"))
+            return
         self._fail(
             BadRecording(
                 "the process that read the recording broke down over it: save it in another "

@@ -17,6 +17,8 @@ from streaming.cosyvoice import tiny_onnx
 from streaming.cosyvoice.checkpoint.layout import Layout
 from streaming.cosyvoice.prompt import recording
 from streaming.cosyvoice.prompt.features import PromptFeatures
+from streaming.engine import desk as desk_module
+from streaming.engine.child import spawn
 from streaming.engine.desk import DeskLimits, PromptDesk
 from streaming.errors import (
     BadRecording,
@@ -168,6 +170,31 @@ async def test_a_process_without_work_is_let_go(model):
     async with desk_of(model, idle_s=0.05) as desk:
         await desk.make(file_of(speech_of(2.0)))
         await until(lambda: desk.pid is None)
+        await desk.make(file_of(speech_of(2.0)))
+
+
+async def test_a_process_that_never_comes_up_is_not_blamed_on_the_recording(model, monkeypatch):
+    async def spawn_another(child, kind, settings):
+        del kind
+        await spawn(child, "text", settings)  # it makes nothing of what it is asked, and ends
+
+    monkeypatch.setattr(desk_module, "spawn", spawn_another)
+    async with desk_of(model) as desk:
+        with pytest.raises(Internal, match="does not start"):
+            await desk.make(file_of(speech_of(2.0)))
+        monkeypatch.undo()
+        await desk.make(file_of(speech_of(2.0)))
+
+
+async def test_a_system_without_room_for_a_process_is_an_answer_too(model, monkeypatch):
+    async def refuse(*_):
+        raise OSError("too many processes")
+
+    monkeypatch.setattr(desk_module, "spawn", refuse)
+    async with desk_of(model) as desk:
+        with pytest.raises(Internal, match="too many processes"):
+            await desk.make(file_of(speech_of(2.0)))
+        monkeypatch.undo()
         await desk.make(file_of(speech_of(2.0)))
 
 

@@ -56,6 +56,29 @@ class TestShapes:
         assert [spectrum.dtype for spectrum in made] == [np.float32] * 3
 
 
+class TestFilters:
+    @pytest.mark.parametrize(
+        ("rate", "window", "bands", "highest_hz"),
+        [(16_000, 400, 128, 8000.0), (24_000, 1920, 80, 8000.0), (24_000, 1920, 80, 12_000.0)],
+    )
+    def test_each_has_the_area_of_one_and_ends_where_the_range_does(
+        self, rate, window, bands, highest_hz
+    ):
+        filters = mel._filters(rate, window, bands, highest_hz)
+        bin_hz = rate / window
+        assert filters.shape == (bands, window // 2 + 1)
+        assert filters.min() == 0
+        wide = filters[bands // 2 :]  # narrower ones fall between the bins
+        assert (wide.sum(axis=1) * bin_hz) == pytest.approx(np.ones(len(wide)), abs=0.05)
+        heard_hz = np.flatnonzero(filters.sum(axis=0)) * bin_hz
+        assert highest_hz - 3 * bin_hz < heard_hz[-1] <= highest_hz
+
+    def test_the_scale_is_linear_to_1_khz_and_by_ratios_above(self):
+        mels = np.array([0.0, 7.5, 15.0, 42.0])
+        assert mel._to_hz(mels) == pytest.approx([0.0, 500.0, 1000.0, 6400.0])
+        assert [mel._to_mel(hz) for hz in (0.0, 500.0, 1000.0, 6400.0)] == pytest.approx(mels)
+
+
 class TestWhatTheySay:
     def test_a_higher_tone_is_in_a_higher_band(self):
         bands = [
