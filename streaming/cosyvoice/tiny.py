@@ -24,7 +24,7 @@ from torch import Tensor
 
 from streaming.cosyvoice import tiny_config, tiny_onnx, tiny_text
 from streaming.cosyvoice.checkpoint import shapes
-from streaming.cosyvoice.checkpoint.layout import GENERATIONS, Layout
+from streaming.cosyvoice.folder import GENERATIONS, Layout
 from streaming.cosyvoice.sizes import (
     SPEAKER_SIZE,
     DitSizes,

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from tokenizers import AddedToken, Encoding, Regex, Tokenizer, models, normalizers, pre_tokenizers
 
-from streaming.cosyvoice.checkpoint.errors import DamagedFile
+from streaming.cosyvoice.folder_errors import DamagedFile
 from streaming.cosyvoice.sizes import Generation
 from streaming.cosyvoice.special_tokens import FIRST, special_tokens
 

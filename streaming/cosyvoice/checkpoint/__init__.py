@@ -13,8 +13,11 @@ from pathlib import Path
 import torch
 from torch import Tensor
 
-from streaming.cosyvoice.checkpoint import layout, measures, shapes, speakers, weights
-from streaming.cosyvoice.checkpoint.errors import (
+from streaming.cosyvoice import folder as folders
+from streaming.cosyvoice.checkpoint import measures, shapes, speakers, weights
+from streaming.cosyvoice.checkpoint.speakers import Speaker
+from streaming.cosyvoice.folder import Layout
+from streaming.cosyvoice.folder_errors import (
     CheckpointError,
     DamagedFile,
     MissingFile,
@@ -24,8 +27,6 @@ from streaming.cosyvoice.checkpoint.errors import (
     WrongShape,
     WrongTensors,
 )
-from streaming.cosyvoice.checkpoint.layout import Layout
-from streaming.cosyvoice.checkpoint.speakers import Speaker
 from streaming.cosyvoice.sizes import Sizes
 
 __all__ = [
@@ -83,7 +84,7 @@ def look(folder: Path) -> tuple[Layout, Sizes]:
     Raises:
         CheckpointError: the folder cannot be used; the message says why and what helps.
     """
-    files = layout.find(folder)
+    files = folders.find(folder)
     files.check()
     return files, measures.read(files)
 

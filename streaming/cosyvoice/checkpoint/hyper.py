@@ -20,7 +20,7 @@ from typing import Any
 
 import yaml
 
-from streaming.cosyvoice.checkpoint.errors import DamagedFile
+from streaming.cosyvoice.folder_errors import DamagedFile
 
 MOST_BYTES = 1_000_000
 """Far more than any official yaml has (8 kB)."""

@@ -13,9 +13,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from streaming.cosyvoice.checkpoint import hyper
-from streaming.cosyvoice.checkpoint.errors import DamagedFile, Unsupported
-from streaming.cosyvoice.checkpoint.layout import Layout
 from streaming.cosyvoice.checkpoint.settings import Settings
+from streaming.cosyvoice.folder import Layout
+from streaming.cosyvoice.folder_errors import DamagedFile, Unsupported
 from streaming.cosyvoice.sizes import (
     BLOCK_FRAMES,
     BLOCK_TOKENS,

@@ -9,8 +9,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from streaming.cosyvoice.checkpoint.errors import DamagedFile, Unsupported
 from streaming.cosyvoice.checkpoint.hyper import Named
+from streaming.cosyvoice.folder_errors import DamagedFile, Unsupported
 
 
 class Settings:

@@ -15,7 +15,7 @@ from typing import Any
 from torch import Tensor
 
 from streaming.cosyvoice.checkpoint import weights
-from streaming.cosyvoice.checkpoint.errors import DamagedFile
+from streaming.cosyvoice.folder_errors import DamagedFile
 from streaming.cosyvoice.sizes import MEL_BANDS, SPEAKER_SIZE
 
 

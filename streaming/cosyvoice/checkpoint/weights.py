@@ -17,13 +17,13 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from streaming.cosyvoice.checkpoint.errors import (
+from streaming.cosyvoice.folder import QWEN
+from streaming.cosyvoice.folder_errors import (
     DamagedFile,
     WrongGeneration,
     WrongShape,
     WrongTensors,
 )
-from streaming.cosyvoice.checkpoint.layout import QWEN
 from streaming.cosyvoice.sizes import Generation
 
 _FROM_TRAINING = ("epoch", "step")

@@ -31,7 +31,7 @@ from streaming.cosyvoice.checkpoint import (
     shapes,
     speakers,
 )
-from streaming.cosyvoice.checkpoint.layout import Layout
+from streaming.cosyvoice.folder import Layout
 from streaming.cosyvoice.sizes import Generation, Sizes
 
 Edit = Callable[[Path], None]

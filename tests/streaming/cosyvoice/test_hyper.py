@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from streaming.cosyvoice.checkpoint import hyper
-from streaming.cosyvoice.checkpoint.errors import DamagedFile
 from streaming.cosyvoice.checkpoint.hyper import Named
+from streaming.cosyvoice.folder_errors import DamagedFile
 
 
 @pytest.fixture

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from transformers import Qwen2Tokenizer
 
 from streaming.cosyvoice import tiny_text
-from streaming.cosyvoice.checkpoint.errors import DamagedFile
-from streaming.cosyvoice.checkpoint.layout import GENERATIONS
+from streaming.cosyvoice.folder import GENERATIONS
+from streaming.cosyvoice.folder_errors import DamagedFile
 from streaming.cosyvoice.sizes import END_OF_PROMPT, Generation
 from streaming.cosyvoice.special_tokens import FIRST, special_tokens
 from streaming.cosyvoice.token_stream import TokenStream

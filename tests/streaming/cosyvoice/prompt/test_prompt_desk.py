@@ -14,7 +14,7 @@ from structlog.testing import capture_logs
 
 from streaming.config import EngineSettings
 from streaming.cosyvoice import tiny_onnx
-from streaming.cosyvoice.checkpoint.layout import Layout
+from streaming.cosyvoice.folder import Layout
 from streaming.cosyvoice.prompt import recording
 from streaming.cosyvoice.prompt.features import PromptFeatures
 from streaming.engine import desk as desk_module

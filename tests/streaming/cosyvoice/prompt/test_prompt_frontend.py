@@ -11,7 +11,7 @@ import pytest
 from prompt_sounds import RATE, speech, speech_of
 
 from streaming.cosyvoice import tiny_onnx
-from streaming.cosyvoice.checkpoint.layout import Layout
+from streaming.cosyvoice.folder import Layout
 from streaming.cosyvoice.onnx_graph import Node, Value, model
 from streaming.cosyvoice.prompt.frontend import SILENT_TOKENS, PromptFiles, PromptFrontEnd, fit
 from streaming.cosyvoice.prompt.networks import Network, WrongNetwork, fingerprint

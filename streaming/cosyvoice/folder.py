@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from streaming.cosyvoice.checkpoint.errors import (
+from streaming.cosyvoice.folder_errors import (
     CheckpointError,
     DamagedFile,
     MissingFile,
