@@ -8,12 +8,13 @@ Knows: contexts and where a row ends. Does not know: networks.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import torch
 from torch import Tensor, nn
 from torch.nn.functional import conv1d
+
+from streaming.cosyvoice.vocoder.layers import Activation
 
 
 @dataclass(frozen=True)
@@ -64,20 +65,10 @@ class Carried:
         )
         return Slot(before, after, self._counts)
 
-    def joined(
-        self, x: Tensor, width: int, rate: int, into: Callable[[Tensor, Tensor], None] | None = None
-    ) -> Tensor:
-        """The context and ``x`` (B, channels, rate * frames) in one; ``into`` may transform ``x``.
-
-        The context kept is of what ``into`` made.
-        """
+    def joined(self, x: Tensor, width: int, rate: int) -> Tensor:
+        """The context and ``x`` (B, channels, rate * frames) in one."""
         slot = self.slot(x, x.shape[1], width)
-        joined = x.new_empty(x.shape[0], x.shape[1], width + x.shape[2])
-        joined[:, :, :width] = slot.before
-        if into is None:
-            joined[:, :, width:] = x
-        else:
-            into(x, joined[:, :, width:])
+        joined = torch.cat([slot.before, x], 2)
         slot.keep(joined, rate)
         return joined
 
@@ -86,10 +77,11 @@ class Carried:
         conv: nn.Module,
         x: Tensor,
         rate: int,
-        into: Callable[[Tensor, Tensor], None] | None = None,
+        activation: Activation | None = None,
     ) -> Tensor:
-        """``conv`` over ``x`` and what came before it, as long as ``x``."""
+        """``conv`` over ``activation(x)`` and what came before it, as long as ``x``."""
         assert isinstance(conv, nn.Conv1d)
         dilation = conv.dilation[0]
-        joined = self.joined(x, (conv.kernel_size[0] - 1) * dilation, rate, into)
+        inner = x if activation is None else activation(x)
+        joined = self.joined(inner, (conv.kernel_size[0] - 1) * dilation, rate)
         return conv1d(joined, conv.weight, conv.bias, dilation=dilation)

@@ -5,11 +5,11 @@ Knows: where rows end, at every resolution. Does not know: networks.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import torch
 from torch import Tensor, nn
 from torch.nn.functional import conv1d
+
+from streaming.cosyvoice.vocoder.layers import Activation
 
 
 class Centred:
@@ -22,7 +22,7 @@ class Centred:
         self._beyond: dict[int, Tensor] = {}
 
     def masked(self, x: Tensor, rate: int) -> Tensor:
-        """Silences what lies beyond the rows in ``x`` (B, channels, steps), in place.
+        """Silences what lies beyond the rows in ``x`` (B, channels, steps).
 
         Steps that ``x`` has beyond ``rate`` a frame are every row's.
         """
@@ -32,24 +32,18 @@ class Centred:
         if steps not in self._beyond:
             ends = self._counts[:, None, None] * rate + (steps - self._frames * rate)
             self._beyond[steps] = torch.arange(steps, device=x.device) >= ends
-        return x.masked_fill_(self._beyond[steps], 0.0)
+        return x.masked_fill(self._beyond[steps], 0.0)
 
     def convolve(
         self,
         conv: nn.Module,
         x: Tensor,
         rate: int,
-        into: Callable[[Tensor, Tensor], None] | None = None,
+        activation: Activation | None = None,
     ) -> Tensor:
-        """``conv`` over ``x``, as long as ``x``."""
-        inner = x
-        if into is not None:
-            inner = torch.empty_like(x)
-            into(x, inner)
-        elif self._counts is not None:
-            inner = x.clone()
+        """``conv`` over ``activation(x)``, as long as ``x``."""
         assert isinstance(conv, nn.Conv1d)
         dilation = conv.dilation[0]
         padding = (conv.kernel_size[0] - 1) * dilation // 2
-        inner = self.masked(inner, rate)
+        inner = self.masked(x if activation is None else activation(x), rate)
         return conv1d(inner, conv.weight, conv.bias, padding=padding, dilation=dilation)

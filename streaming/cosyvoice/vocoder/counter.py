@@ -31,29 +31,29 @@ def key(seed: int) -> int:
     return _signed(mixed ^ mixed >> 31)
 
 
-def _shifted(x: Tensor, bits: int) -> Tensor:
-    """A logical shift to the right: torch's keeps the sign."""
-    return (x >> bits) & (_WORD >> bits)
+def _fold(x: Tensor, bits: int) -> Tensor:
+    """``x ^ x >> bits`` in place, the shift a logical one: torch's keeps the sign."""
+    return x.bitwise_xor_((x >> bits).bitwise_and_(_WORD >> bits))
 
 
-def _mixed(x: Tensor) -> Tensor:
-    """Every bit of an ``int32`` reaches every other (constants: C. Wellons, ``lowbias32``)."""
-    x = (x ^ _shifted(x, 16)) * 0x7FEB352D
-    x = (x ^ _shifted(x, 15)) * _signed(0x846CA68B)
-    return x ^ _shifted(x, 16)
+def _mix(x: Tensor) -> Tensor:
+    """Every bit of an ``int32`` reaches every other, in place (C. Wellons's ``lowbias32``)."""
+    x = _fold(x, 16).mul_(0x7FEB352D)
+    return _fold(_fold(x, 15).mul_(_signed(0x846CA68B)), 16)
 
 
 def uniform(keys: Tensor, first: Tensor, count: int, lanes: int) -> Tensor:
     """Numbers in [0, 1) for ``count`` places from ``first`` on: (B, count, lanes), float32.
 
-    ``keys`` and ``first`` are (B,) integers; places are counted modulo 2^32.
+    In steps of 2^-16, two to a word. ``keys`` and ``first`` are (B,) integers; places are counted
+    modulo 2^32.
     """
     keys, first = keys.to(torch.int32)[:, None], first.to(torch.int32)[:, None]
     places = first + torch.arange(count, dtype=torch.int32, device=keys.device)
-    places = _mixed(_mixed(places ^ keys) + keys)
-    spread = [_signed(lane * _SPREAD) for lane in range(lanes)]
-    lane = torch.tensor(spread, dtype=torch.int32, device=keys.device)
-    return _shifted(_mixed(places[..., None] + lane), 8).to(torch.float32) * 2.0**-24
+    places = _mix(_mix(places.bitwise_xor_(keys)).add_(keys))
+    words = torch.arange((lanes + 1) // 2, dtype=torch.int32, device=keys.device)
+    halves = _mix(places[..., None] + words * _signed(_SPREAD)).view(torch.int16)
+    return halves[..., :lanes].float().mul_(2.0**-16).add_(0.5)
 
 
 def normal(keys: Tensor, first: Tensor, count: int) -> Tensor:

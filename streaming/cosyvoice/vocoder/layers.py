@@ -17,15 +17,16 @@ from torch.nn.utils.parametrize import is_parametrized, remove_parametrizations
 
 _Conv = TypeVar("_Conv", nn.Conv1d, nn.ConvTranspose1d)
 
-Into = Callable[[Tensor, Tensor], None]
-"""Writes what it makes of its first argument to its second."""
+Activation = Callable[[Tensor], Tensor]
 
 
 class Run(Protocol):
     """One pass over a batch: gives every convolution what lies beside its input."""
 
-    def convolve(self, conv: nn.Module, x: Tensor, rate: int, into: Into | None = None) -> Tensor:
-        """``conv`` over ``into(x)``, as long as ``x``; ``rate`` steps are a mel frame."""
+    def convolve(
+        self, conv: nn.Module, x: Tensor, rate: int, activation: Activation | None = None
+    ) -> Tensor:
+        """``conv`` over ``activation(x)``, as long as ``x``; ``rate`` steps are a mel frame."""
 
 
 def normed(conv: _Conv) -> _Conv:
@@ -58,10 +59,10 @@ class Snake(nn.Module):
         self.register_buffer("scale", scale, persistent=False)
         self.register_buffer("gain", 1.0 / (scale + 1e-9), persistent=False)
 
-    def forward(self, x: Tensor, out: Tensor) -> None:
-        """``x`` and ``out`` are (B, channels, steps)."""
+    def forward(self, x: Tensor) -> Tensor:
+        """(B, channels, steps) to the same."""
         sine = torch.mul(x, self.scale).sin_()
-        torch.addcmul(x, sine.mul_(sine), self.gain, out=out)
+        return torch.addcmul(x, sine.mul_(sine), self.gain)
 
 
 class ResBlock(nn.Module):

@@ -18,10 +18,6 @@ CONVOLUTIONS = 5
 KERNEL = 3
 
 
-def _elu(x: Tensor, out: Tensor) -> None:
-    out.copy_(elu(x))
-
-
 class PitchPredictor(nn.Module):
     """Convolutions over mel frames; causal, the first one looks ahead and the others back."""
 
@@ -50,6 +46,6 @@ class PitchPredictor(nn.Module):
         else:
             x = run.convolve(first, mel, 1)
         for conv in others:
-            x = run.convolve(conv, x, 1, _elu)
+            x = run.convolve(conv, x, 1, elu)
         hz = torch.matmul(elu(x).transpose(1, 2), self.classifier.weight[0])
         return (hz + self.classifier.bias).abs()

@@ -37,9 +37,8 @@ class Source(nn.Module):
         ``hz`` and ``cycles`` (the phase reached in each frame) are (B, frames), ``noise`` is
         (B, frames * 480, harmonics + 1); gives (B, frames * 480).
         """
-        sines = torch.sin(2.0 * torch.pi * (cycles[..., None] * self.orders % 1.0))
         voiced = (hz > self.sizes.voiced_hz).float()
-        tone = self._mixed(sines.float() * voiced[..., None]) * self.sizes.sine_amplitude
+        tone = self._mixed(self._sines(cycles) * voiced[..., None]) * self.sizes.sine_amplitude
         hiss = (noise @ self.l_linear.weight[0]).view(*hz.shape, FRAME_SAMPLES)
         return self._signal(tone[..., None], hiss, voiced)
 
@@ -55,6 +54,10 @@ class Source(nn.Module):
         shape = (*hz.shape, FRAME_SAMPLES)
         hiss = noise.view(shape) * self.l_linear.weight.norm()
         return self._signal(tone.view(shape) * voiced[..., None], hiss, voiced)
+
+    def _sines(self, cycles: Tensor) -> Tensor:
+        """(B, frames) to (B, frames, harmonics + 1), float32."""
+        return torch.sin(2.0 * torch.pi * (cycles[..., None] * self.orders % 1.0)).float()
 
     def _mixed(self, sines: Tensor) -> Tensor:
         return sines @ self.l_linear.weight[0]
