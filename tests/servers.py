@@ -103,6 +103,7 @@ def start(directory: Path, *, wait: bool = True, **settings: object) -> LiveServ
     settings = {"engine__capacity": CAPACITY} | settings
     environ = {
         **os.environ,
+        "COSYSTREAM__ENGINE__VOICES_DIR": str(directory / "voices"),
         **{f"COSYSTREAM__{name.upper()}": str(value) for name, value in settings.items()},
         "COSYSTREAM__LISTEN__PORT": str(port),
     }

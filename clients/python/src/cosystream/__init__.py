@@ -46,7 +46,7 @@ if TYPE_CHECKING:
         Word,
         Words,
     )
-    from cosystream.rest import get_token, list_voices
+    from cosystream.rest import create_voice, delete_voice, get_token, list_voices
     from cosystream.stats import Stats
     from cosystream.sync import Speech, say, say_to_file, stream
     from cosystream.version import __version__
@@ -89,7 +89,7 @@ _HOMES = {
         "Word",
         "Words",
     ),
-    "rest": ("get_token", "list_voices"),
+    "rest": ("create_voice", "delete_voice", "get_token", "list_voices"),
     "stats": ("Stats",),
     "sync": ("Speech", "say", "say_to_file", "stream"),
     "version": ("__version__",),
@@ -133,6 +133,8 @@ __all__ = [
     "Word",
     "Words",
     "__version__",
+    "create_voice",
+    "delete_voice",
     "get_token",
     "list_voices",
     "say",

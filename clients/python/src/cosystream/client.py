@@ -10,15 +10,19 @@ import asyncio
 import itertools
 import ssl
 from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
 from types import TracebackType
 from typing import Any, Literal, Self
 
+from cosystream import rest
 from cosystream.address import DEFAULT_URL, Address
+from cosystream.asking import Desk
 from cosystream.backoff import Backoff
 from cosystream.connection import Connection, Patience
 from cosystream.context import Context
 from cosystream.errors import ConnectionFailed
-from cosystream.events import Cancelled, Codec, Done, Ready
+from cosystream.events import Cancelled, Codec, Done, Ready, Voice
 from cosystream.link import Access
 from cosystream.outbox import Message
 from cosystream.stats import Meter
@@ -65,6 +69,12 @@ class Client:
             api_key=api_key,
             token=token,
             origin=origin,
+            ssl_context=ssl_context,
+        )
+        self._desk = Desk(
+            address=access.address,
+            api_key=api_key or token,
+            timeout_s=timeout_s,
             ssl_context=ssl_context,
         )
         audio = _given(codec=codec, rate=rate, frame_ms=frame_ms, bitrate=bitrate, fec=fec, dtx=dtx)
@@ -155,6 +165,35 @@ class Client:
             *(context.cancel(played_ms) for context in active), return_exceptions=True
         )
         return [ending for ending in endings if isinstance(ending, Cancelled | Done)]
+
+    # --- voices --------------------------------------------------------------------------------
+
+    async def list_voices(self) -> list[Voice]:
+        """The server's voices, and those made with this key; needs no session."""
+        return await asyncio.to_thread(rest.voices_at, self._desk)
+
+    async def create_voice(
+        self,
+        audio: bytes | str | Path,
+        transcript: str,
+        name: str,
+        consent: str,
+        *,
+        language: str | None = None,
+        timeout_s: float = rest.VOICE_TIMEOUT_S,
+    ) -> Voice:
+        """A voice made of a recording, as ``cosystream.create_voice``; needs no session."""
+        desk = replace(self._desk, timeout_s=timeout_s)
+
+        def create() -> Voice:
+            form = rest.voice_form(audio, transcript, name, consent, language)
+            return rest.create_at(desk, form)
+
+        return await asyncio.to_thread(create)
+
+    async def delete_voice(self, voice: str) -> None:
+        """Remove a voice made with this key, by its id; needs no session."""
+        await asyncio.to_thread(rest.delete_at, self._desk, voice)
 
     async def close(self) -> None:
         """Close the session; contexts that are still open fail with ClientClosed."""

@@ -232,6 +232,16 @@ class Voice:
     description: str = ""
     preview: bool = False
     default: bool = False
+    cloned: bool = False
+    """Made of a recording, with your key; what follows is known of such voices alone."""
+    language: str = ""
+    transcript: str = ""
+    consent: str = ""
+    created: str = ""
+    """UTC, ISO 8601."""
+    duration_ms: int | None = None
+    warnings: tuple[str, ...] = ()
+    """What would make it better, told when it is made."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

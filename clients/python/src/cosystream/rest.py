@@ -1,30 +1,61 @@
-"""The two requests beside the stream: which voices there are, and a pass for a browser.
+"""The requests beside the stream: voices, voices made of recordings, a pass for a browser.
 
-Knows: HTTP through the standard library; calls block (in asyncio: ``asyncio.to_thread``). Does not
-know: the stream.
+Knows: paths and fields. Calls block (in asyncio: ``asyncio.to_thread``, or the methods of
+``Client``). Does not know: the stream.
 """
 
 from __future__ import annotations
 
-import json
-from collections.abc import Sequence
+import secrets
+from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
-from urllib.error import HTTPError, URLError
-from urllib.request import OpenerDirector, ProxyHandler, Request, build_opener
+from urllib.parse import quote
 
 from cosystream import wire
 from cosystream.address import DEFAULT_URL, Address
-from cosystream.errors import ConnectionFailed, CosystreamError, Refused, from_wire
+from cosystream.asking import Desk
 from cosystream.events import Token, Voice
 
-_MAX_BODY_BYTES = 4 * 1024 * 1024
+VOICE_TIMEOUT_S = 120.0
+"""Making a voice takes seconds, and more where others are being made."""
 
 
 def list_voices(
     url: str = DEFAULT_URL, *, api_key: str | None = None, timeout_s: float = 10.0
 ) -> list[Voice]:
-    """The server's voices. Raises ConnectionFailed or Refused."""
-    return wire.voices_of(_ask(url, "/v1/voices", None, api_key, timeout_s))
+    """The server's voices, and those made with this key. Raises ConnectionFailed or Refused."""
+    return voices_at(_desk(url, api_key, timeout_s))
+
+
+def create_voice(
+    audio: bytes | str | Path,
+    *,
+    transcript: str,
+    name: str,
+    consent: str,
+    language: str | None = None,
+    url: str = DEFAULT_URL,
+    api_key: str | None = None,
+    timeout_s: float = VOICE_TIMEOUT_S,
+) -> Voice:
+    """A voice made of a recording: the bytes of a file, or the path of one.
+
+    ``transcript`` is what is said in it, word for word, ``consent`` whose voice it is and how they
+    agreed to this use of it. The voice's ``warnings`` say what would make it better.
+
+    Raises OSError where the file cannot be read, ConnectionFailed or Refused (``code`` says what is
+    wrong with the recording).
+    """
+    form = voice_form(audio, transcript, name, consent, language)
+    return create_at(_desk(url, api_key, timeout_s), form)
+
+
+def delete_voice(
+    voice: str, *, url: str = DEFAULT_URL, api_key: str | None = None, timeout_s: float = 10.0
+) -> None:
+    """Remove a voice made with this key, by its id. Raises ConnectionFailed or Refused."""
+    delete_at(_desk(url, api_key, timeout_s), voice)
 
 
 def get_token(
@@ -49,52 +80,53 @@ def get_token(
         "max_characters": max_characters,
     }
     given = {name: value for name, value in wishes.items() if value is not None}
-    answer = _ask(url, "/v1/tokens", given, api_key, timeout_s)
+    answer = _desk(url, api_key, timeout_s).ask("/v1/tokens", given)
     return Token(token=str(answer["token"]), expires_in_s=float(answer["expires_in_s"]))
 
 
-def _ask(
-    url: str, path: str, body: wire.Fields | None, api_key: str | None, timeout_s: float
-) -> dict[str, Any]:
-    address = Address.parse(url)
-    headers = {"Accept": "application/json", "Content-Type": "application/json"}
-    if api_key:
-        headers["Authorization"] = f"Bearer {api_key}"
-    data = None if body is None else wire.encode(body).encode()
-    request = Request(address.http_url(path), data=data, headers=headers)  # noqa: S310 - the scheme is http or https by construction
-    try:
-        with _opener(address).open(request, timeout=timeout_s) as response:
-            return _object_of(response.read(_MAX_BODY_BYTES), address)
-    except HTTPError as refused:
-        with refused:
-            raise _refusal(refused.code, refused.read(_MAX_BODY_BYTES), address) from None
-    except (URLError, TimeoutError, OSError) as failed:
-        reason = getattr(failed, "reason", failed)
-        raise ConnectionFailed(f"no answer from {address.http_url()} ({reason})") from failed
+# --- the same at a desk that is there already ------------------------------------------------
 
 
-def _opener(address: Address) -> OpenerDirector:
-    return build_opener(ProxyHandler({})) if address.loopback else build_opener()
+def voices_at(desk: Desk) -> list[Voice]:
+    """As ``list_voices``."""
+    return wire.voices_of(desk.ask("/v1/voices"))
 
 
-def _object_of(body: bytes, address: Address) -> dict[str, Any]:
-    try:
-        answer = json.loads(body)
-    except ValueError as wrong:
-        raise _stranger(address) from wrong
-    if not isinstance(answer, dict):
-        raise _stranger(address)
-    return answer
+def create_at(desk: Desk, form: tuple[bytes, str]) -> Voice:
+    """As ``create_voice``."""
+    body, content_type = form
+    return wire.voice_of(desk.ask("/v1/voices", body, content_type=content_type))
 
 
-def _refusal(status: int, body: bytes, address: Address) -> CosystreamError:
-    try:
-        return from_wire(Refused, json.loads(body)["error"])
-    except (ValueError, KeyError, TypeError, AttributeError):  # not our server's body
-        return Refused(f"{address.http_url()} answers HTTP {status}", status=status)
+def delete_at(desk: Desk, voice: str) -> None:
+    """As ``delete_voice``."""
+    desk.ask(f"/v1/voices/{quote(voice, safe='')}", method="DELETE")
 
 
-def _stranger(address: Address) -> CosystreamError:
-    return ConnectionFailed(
-        f"{address.http_url()} answers, but not as a cosystream server does", retryable=False
+def voice_form(
+    audio: bytes | str | Path, transcript: str, name: str, consent: str, language: str | None
+) -> tuple[bytes, str]:
+    """The form as it is sent, and its content type. Raises OSError."""
+    recording = audio if isinstance(audio, bytes) else Path(audio).read_bytes()
+    fields = {"transcript": transcript, "name": name, "consent": consent}
+    if language is not None:
+        fields["language"] = language
+    return _multipart(fields, recording)
+
+
+def _multipart(fields: Mapping[str, str], recording: bytes) -> tuple[bytes, str]:
+    boundary = secrets.token_hex(16)
+    parts = [
+        f'--{boundary}\r\nContent-Disposition: form-data; name="{name}"\r\n\r\n{value}\r\n'.encode()
+        for name, value in fields.items()
+    ]
+    head = (
+        f'--{boundary}\r\nContent-Disposition: form-data; name="audio"; filename="audio"\r\n'
+        "Content-Type: application/octet-stream\r\n\r\n"
     )
+    body = b"".join([*parts, head.encode(), recording, f"\r\n--{boundary}--\r\n".encode()])
+    return body, f"multipart/form-data; boundary={boundary}"
+
+
+def _desk(url: str, api_key: str | None, timeout_s: float) -> Desk:
+    return Desk(address=Address.parse(url), api_key=api_key, timeout_s=timeout_s)

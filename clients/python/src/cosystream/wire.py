@@ -109,18 +109,21 @@ def ready_of(fields: Fields) -> events.Ready:
 
 def voices_of(body: Fields) -> list[events.Voice]:
     """The voices of ``GET /v1/voices``."""
-    return [
-        _build(
-            events.Voice,
-            {
-                **voice,
-                "languages": tuple(voice.get("languages", ())),
-                "preview": bool(voice.get("preview")),
-                "default": voice.get("id") == body.get("default"),
-            },
-        )
-        for voice in body.get("voices", ())
-    ]
+    return [voice_of(voice, body.get("default")) for voice in body.get("voices", ())]
+
+
+def voice_of(voice: Fields, default: str | None = None) -> events.Voice:
+    """One of them, or the answer of ``POST /v1/voices``."""
+    return _build(
+        events.Voice,
+        {
+            **voice,
+            "languages": tuple(voice.get("languages", ())),
+            "preview": bool(voice.get("preview")),
+            "default": default is not None and voice.get("id") == default,
+            "warnings": tuple(voice.get("warnings", ())),
+        },
+    )
 
 
 def _build(kind: type[T], fields: Fields) -> T:

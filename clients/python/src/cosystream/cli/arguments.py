@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import argparse
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from cosystream.address import DEFAULT_URL
 from cosystream.version import __version__
@@ -36,6 +36,16 @@ examples:
 """
 
 
+_ADDING = """\
+example:
+  cosystream voice add me.wav --name "My voice" \\
+    --transcript "Good morning, this is how I speak." --consent "my own voice"
+  cosystream say "Hello." --voice "$(cosystream voice add me.wav ...)"
+
+wav, flac, mp3 or ogg, 1 to 30 s of one person's speech, best 3 to 10, without music or noise.
+"""
+
+
 class Usage(Exception):
     """What was asked cannot be done as asked; the message says what can."""
 
@@ -49,6 +59,7 @@ def parse(argv: Sequence[str]) -> argparse.Namespace:
     commands = parser.add_subparsers(metavar="COMMAND", required=True)
     _add_say(commands)
     _add_voices(commands)
+    _add_voice(commands)
     _add_token(commands)
     return parser.parse_args(argv)
 
@@ -91,7 +102,43 @@ def _add_voices(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
     )
     voices.add_argument("--json", action="store_true", help="as JSON")
     _add_server(voices)
-    voices.set_defaults(run=_run_voices)
+    voices.set_defaults(run=_run_list("voices"))
+
+
+def _add_voice(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    voice = commands.add_parser(
+        "voice",
+        help="make a voice of a recording; list and remove those",
+        description="Voices made of recordings: they belong to the key that made them.",
+    )
+    actions = voice.add_subparsers(metavar="ACTION", required=True)
+    add = actions.add_parser(
+        "add",
+        help="make a voice of a recording",
+        description="Make a voice of a recording and print its id.",
+        epilog=_ADDING,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    add.add_argument("audio", metavar="FILE", help="the recording; -: from standard input")
+    add.add_argument("--name", required=True, help="for lists")
+    add.add_argument(
+        "--transcript", required=True, metavar="TEXT", help="what is said in it, word for word"
+    )
+    add.add_argument(
+        "--consent", required=True, metavar="TEXT", help="whose voice it is and how they agreed"
+    )
+    add.add_argument("--language", metavar="TAG", help="of the recording: en, zh, ...")
+    add.add_argument("--json", action="store_true", help="the whole answer")
+    _add_server(add, timeout_s=120.0)
+    add.set_defaults(run=_run_list("add_voice"))
+    listing = actions.add_parser("list", help="list the voices made with this key")
+    listing.add_argument("--json", action="store_true", help="as JSON")
+    _add_server(listing)
+    listing.set_defaults(run=_run_list("own_voices"))
+    remove = actions.add_parser("remove", help="remove one, with its recording")
+    remove.add_argument("id", metavar="ID", help="see `cosystream voice list`")
+    _add_server(remove)
+    remove.set_defaults(run=_run_list("remove_voice"))
 
 
 def _add_token(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -108,10 +155,10 @@ def _add_token(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     token.add_argument("--max-characters", type=int, metavar="N")
     token.add_argument("--json", action="store_true", help="as JSON, with its lifetime")
     _add_server(token)
-    token.set_defaults(run=_run_token)
+    token.set_defaults(run=_run_list("token"))
 
 
-def _add_server(parser: argparse.ArgumentParser) -> None:
+def _add_server(parser: argparse.ArgumentParser, timeout_s: float = 30.0) -> None:
     server = parser.add_argument_group("server")
     server.add_argument(
         "--url",
@@ -128,9 +175,9 @@ def _add_server(parser: argparse.ArgumentParser) -> None:
     server.add_argument(
         "--timeout",
         type=float,
-        default=30.0,
+        default=timeout_s,
         metavar="S",
-        help="give up when the server is silent for so long (default: 30)",
+        help=f"give up when the server is silent for so long (default: {timeout_s:g})",
     )
 
 
@@ -140,13 +187,12 @@ def _run_say(arguments: argparse.Namespace) -> None:
     run(arguments)
 
 
-def _run_voices(arguments: argparse.Namespace) -> None:
-    from cosystream.cli.lists import voices  # noqa: PLC0415 - HTTP, only for this
+def _run_list(name: str) -> Callable[[argparse.Namespace], None]:
+    """A function of ``lists``, loaded when it is called."""
 
-    voices(arguments)
+    def run(arguments: argparse.Namespace) -> None:
+        from cosystream.cli import lists  # noqa: PLC0415 - HTTP, only for this
 
+        getattr(lists, name)(arguments)
 
-def _run_token(arguments: argparse.Namespace) -> None:
-    from cosystream.cli.lists import token  # noqa: PLC0415 - HTTP, only for this
-
-    token(arguments)
+    return run
