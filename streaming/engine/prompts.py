@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from streaming.config import EngineSettings
+from streaming.cosyvoice.folder_errors import CheckpointError
 from streaming.cosyvoice.prompt import recording
 from streaming.cosyvoice.prompt.features import digest
 from streaming.cosyvoice.prompt.frontend import PromptFiles, PromptFrontEnd
@@ -41,7 +42,7 @@ def run_prompts(settings: EngineSettings) -> None:
     _step_back()
     try:
         maker = Maker(front_end(settings))
-    except (OSError, ValueError) as error:
+    except (CheckpointError, OSError, ValueError) as error:
         channel.send([Fatal(message=f"no voice can be made of a recording here: {error}")])
         channel.drain()
         sys.exit(1)
@@ -56,7 +57,8 @@ def front_end(settings: EngineSettings) -> PromptFrontEnd | None:
 
     Raises:
         ValueError: they name none.
-        OSError: the folder does not hold what it takes.
+        CheckpointError: the folder does not hold what it takes.
+        OSError: it cannot be read.
     """
     if settings.runner == "tone":
         return None

@@ -12,6 +12,8 @@ from pathlib import Path
 import soxr
 
 from streaming.audio.pcm import Float32
+from streaming.cosyvoice import folder
+from streaming.cosyvoice.folder_errors import MissingFile
 from streaming.cosyvoice.prompt import mel
 from streaming.cosyvoice.prompt.features import PromptFeatures
 from streaming.cosyvoice.prompt.networks import (
@@ -39,26 +41,19 @@ class PromptFiles:
     campplus: Path
 
     @classmethod
-    def find(cls, folder: Path) -> PromptFiles:
-        """Those of the generation whose yaml is there, the newer where both are.
+    def find(cls, path: Path) -> PromptFiles:
+        """Those of a checkpoint; what else it should hold is not asked for.
 
         Raises:
-            FileNotFoundError: there is no yaml, or a network is missing.
+            CheckpointError: it is none, or lacks one of them.
         """
-        names: dict[Generation, str] = {
-            "cosyvoice3": "speech_tokenizer_v3.onnx",
-            "cosyvoice2": "speech_tokenizer_v2.onnx",
-        }
-        for generation, name in names.items():
-            if (folder / f"{generation}.yaml").is_file():
-                found = cls(generation, folder / name, folder / "campplus.onnx")
-                break
-        else:
-            raise FileNotFoundError(f"{folder} holds no cosyvoice3.yaml and no cosyvoice2.yaml")
-        for path in (found.speech_tokenizer, found.campplus):
-            if not path.is_file():
-                raise FileNotFoundError(f"{path} is missing: no voice can be made of a recording")
-        return found
+        layout = folder.find(path)
+        for needed in (layout.speech_tokenizer, layout.campplus):
+            if not needed.is_file():
+                raise MissingFile(
+                    f"{needed} is missing; {folder.advice(layout.generation, path)} fetches it"
+                )
+        return cls(layout.generation, layout.speech_tokenizer, layout.campplus)
 
     @property
     def fingerprint(self) -> str:

@@ -12,6 +12,7 @@ from prompt_sounds import RATE, speech, speech_of
 
 from streaming.cosyvoice import tiny_onnx
 from streaming.cosyvoice.folder import Layout
+from streaming.cosyvoice.folder_errors import MissingFile, NotACheckpoint
 from streaming.cosyvoice.onnx_graph import Node, Value, model
 from streaming.cosyvoice.prompt.frontend import SILENT_TOKENS, PromptFiles, PromptFrontEnd, fit
 from streaming.cosyvoice.prompt.networks import Network, WrongNetwork, fingerprint
@@ -113,13 +114,13 @@ class TestFiles:
         assert files == PromptFiles(generation, layout.speech_tokenizer, layout.campplus)
 
     def test_no_checkpoint_is_said_to_be_none(self, tmp_path):
-        with pytest.raises(FileNotFoundError, match=r"no cosyvoice3\.yaml"):
+        with pytest.raises(NotACheckpoint, match=r"neither cosyvoice3\.yaml nor"):
             PromptFiles.find(tmp_path)
 
     @pytest.mark.parametrize("name", ["speech_tokenizer_v3.onnx", "campplus.onnx"])
     def test_a_missing_network_is_named(self, folder, name):
         (folder / name).unlink()
-        with pytest.raises(FileNotFoundError, match=name):
+        with pytest.raises(MissingFile, match=name):
             PromptFiles.find(folder)
 
 
