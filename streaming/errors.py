@@ -229,6 +229,10 @@ class Overloaded(CosystreamError):
     code, status, retryable = "overloaded", 503, True
 
 
+class DeviceFull(Overloaded):
+    """The device's memory is full: the newest context gives way to the others."""
+
+
 class ResumeUnknown(CosystreamError):
     """No such session here (expired, or another server's); a new one was begun."""
 

@@ -20,7 +20,7 @@ from streaming.engine.flights import Flights, Landed, Launch
 from streaming.engine.notes import note_error
 from streaming.engine.track import Track
 from streaming.engine.vitals import Vitals
-from streaming.errors import CosystreamError, SynthesisFailed, UnknownVoice
+from streaming.errors import CosystreamError, DeviceFull, SynthesisFailed, UnknownVoice
 from streaming.messages import (
     Cancel,
     End,
@@ -320,6 +320,9 @@ class Engine:
         return results[0]
 
     def _deliver(self, live: _Live, result: Made | Exception) -> None:
+        if isinstance(result, DeviceFull):
+            self._make_room(live, result)
+            return
         if isinstance(result, Exception):
             self._fail_with(live, result)
             return
@@ -327,6 +330,14 @@ class Engine:
             self._publish_made(live, result)
         except Exception as error:  # noqa: BLE001 - what it made may break what handles it
             self._fail_with(live, error)
+
+    def _make_room(self, live: _Live, full: DeviceFull) -> None:
+        """The newest context ends, so that ``live``, whose step found no memory, can try again."""
+        begun = (each for each in self._live.values() if each.begun)
+        newest = max(begun, key=lambda each: each.ctx)
+        self._fail_with(newest, full)
+        if newest is not live:
+            self._ask(live)
 
     def _publish_made(self, live: _Live, made: Made) -> None:
         context = live.context

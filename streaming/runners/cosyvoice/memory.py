@@ -21,6 +21,9 @@ LLM_SHARE = 0.25
 WORKING_SHARE = 0.1
 """Of the budget, for what steps need while they run."""
 
+VOICE_SHARE = 0.25
+"""Of the flow's memory, for voices that nobody speaks with now."""
+
 HOST_SHARE = 0.25
 """Of a CPU's free memory: other programs live there."""
 
@@ -31,6 +34,8 @@ class Share:
 
     slots: int
     flow_bytes: int
+    voice_bytes: int
+    """Of it, what voices may hold that nobody speaks with."""
 
 
 def share_out(
@@ -52,7 +57,8 @@ def share_out(
             f"{slot >> 20} MiB: close other programs, or lower engine.cosyvoice.positions"
         )
     rest = budget - slots * slot - int(budget * WORKING_SHARE)
-    return Share(slots, min(rest, _flow_most(settings)))
+    flow = min(rest, _flow_most(settings))
+    return Share(slots, flow, int(flow * VOICE_SHARE))
 
 
 def free_bytes(device: torch.device) -> int:

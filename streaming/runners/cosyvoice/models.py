@@ -42,6 +42,8 @@ class Models:
     speakers: dict[str, Speaker]
     listener: PromptFrontEnd
     """What hears recordings."""
+    voice_bytes: int
+    """What voices that nobody speaks with may hold of the device."""
 
 
 def build(settings: EngineSettings) -> Models:
@@ -80,6 +82,7 @@ def build(settings: EngineSettings) -> Models:
         vocoder=sound,
         speakers=loaded.speakers,
         listener=_listener(folder, settings.threads),
+        voice_bytes=share.voice_bytes,
     )
 
 

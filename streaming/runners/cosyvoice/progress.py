@@ -73,6 +73,10 @@ class Progress:
             self._end_hop()
         return not self.euler_left
 
+    def undo_begin(self) -> None:
+        """The Euler step that began a hop did not come about."""
+        self.euler_left = 0
+
     def begin_vocoder(self) -> tuple[int, bool]:
         """All waiting frames are launched: how many, and whether none will follow."""
         frames, self.waiting_frames = self.waiting_frames, 0

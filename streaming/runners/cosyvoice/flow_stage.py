@@ -1,0 +1,122 @@
+"""The flow's stage: one Euler step of each context's hop, and of voices that are being made.
+
+Knows: hops, voices' pages. Does not know: where tokens come from, what becomes of frames.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from streaming.config import CosyVoiceSettings
+from streaming.cosyvoice.flow.pool import OutOfPages
+from streaming.cosyvoice.flow.stream import Flow
+from streaming.cosyvoice.flow.values import FlowState, FlowVoice, Hop, VoiceHop
+from streaming.cosyvoice.sizes import BLOCK_TOKENS, FRAMES_PER_TOKEN, LOOKAHEAD_TOKENS
+from streaming.errors import DeviceFull
+from streaming.hops import LEAST_FIRST_TOKENS
+from streaming.runners.base import Later, Made, StepResult
+from streaming.runners.cosyvoice.threads import Place
+from streaming.runners.cosyvoice.together import together
+from streaming.runners.cosyvoice.utterance import Utterance
+
+_NOTHING = np.zeros(0, np.float32)
+
+
+class FlowStage:
+    """Speech tokens to mel frames."""
+
+    def __init__(self, flow: Flow, place: Place, settings: CosyVoiceSettings) -> None:
+        self._flow = flow
+        self._place = place
+        self._prompt_s = settings.flow_prompt_s
+        self._window_s = settings.flow_window_s or None
+
+    def begin(self, row: Utterance, first_hop_tokens: int) -> bool:
+        """Whether the row's voice is there; then it has a state, and knows its first hop."""
+        if row.flow is None and row.voice.flow.voice is not None:
+            voice = with_first_hop(row.voice.flow.voice, first_hop_tokens)
+            row.flow = self._flow.begin(voice, window_s=self._window_s)
+            row.progress.block_rest = self._flow.next_hop(row.flow)
+        return row.flow is not None
+
+    def step(self, rows: Sequence[Utterance]) -> Later:
+        """One Euler step of each, its voice's first."""
+        begins = [row.flow is not None and row.progress.begin_euler() for row in rows]
+        made = self._place.run(lambda: together(rows, self._compute))
+
+        def land(made: Sequence[Exception | None]) -> list[StepResult]:
+            return [_land(*each) for each in zip(rows, begins, made, strict=True)]
+
+        return Later(made, land)
+
+    def _compute(self, rows: Sequence[Utterance]) -> list[Exception | None]:
+        failed = [self._prepare(row) for row in rows]
+        hops = {
+            id(hop): hop
+            for row, failure in zip(rows, failed, strict=True)
+            if failure is None and (hop := _hop(row)) is not None and not hop.done
+        }
+        if hops:
+            self._flow.euler(list(hops.values()))
+        for row in rows:
+            part = row.voice.flow
+            if part.making is not None and part.making.done:
+                part.voice, part.making = part.making.voice, None
+        return failed
+
+    def _prepare(self, row: Utterance) -> Exception | None:
+        """A hop, or the voice's; to have no memory for it fails one context, not the batch."""
+        try:
+            if row.flow is None:
+                self._prepare_voice(row)
+            elif row.hop is None:
+                row.hop = self._start(row.flow, row)
+        except OutOfPages as error:
+            return DeviceFull(error.message)
+        return None
+
+    def _prepare_voice(self, row: Utterance) -> None:
+        part = row.voice.flow
+        if part.voice is None and part.making is None:
+            part.making = self._flow.prepare(
+                part.prompt, prompt_s=self._prompt_s, first_hop_tokens=LEAST_FIRST_TOKENS
+            )
+
+    def _start(self, state: FlowState, row: Utterance) -> Hop:
+        progress = row.progress
+        ahead = 0 if progress.last_hop else LOOKAHEAD_TOKENS
+        return self._flow.start(state, row.tokens[: progress.hop + ahead], last=progress.last_hop)
+
+
+def with_first_hop(voice: FlowVoice, first_hop_tokens: int) -> FlowVoice:
+    """The voice, its prompt cut at its end so that so many new tokens complete its last block.
+
+    At least the lookahead of its whole blocks stays; a prompt too short for it stays as it is.
+    """
+    keep = max(LOOKAHEAD_TOKENS, BLOCK_TOKENS - first_hop_tokens)
+    if len(voice.rest) <= keep:
+        return voice
+    mel = voice.rest_mel[: keep * FRAMES_PER_TOKEN]
+    return replace(voice, rest=voice.rest[:keep], rest_mel=mel)
+
+
+def _hop(row: Utterance) -> Hop | VoiceHop | None:
+    return row.voice.flow.making if row.flow is None else row.hop
+
+
+def _land(row: Utterance, begins: bool, failure: Exception | None) -> StepResult:
+    if failure is not None:
+        if begins:
+            row.hop = None
+            row.progress.undo_begin()
+        return failure
+    if row.flow is not None and row.hop is not None:
+        tokens = row.progress.hop
+        if row.progress.end_euler():
+            row.mel.append(row.hop.mel)
+            row.flow, row.hop = row.hop.state, None
+            del row.tokens[:tokens]
+    return Made(_NOTHING, done=False, state=row, expected_samples=row.expected_samples)

@@ -1,0 +1,99 @@
+"""The LLM's stage: each context's next piece, be it a prompt's or a token.
+
+Knows: decodings and their slots. Does not know: what becomes of tokens.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from streaming.cosyvoice.llm.decoder import Decoder, Prefix
+from streaming.cosyvoice.llm.decoding import Decoding
+from streaming.errors import SynthesisFailed
+from streaming.runners.base import Later, Made, StepResult
+from streaming.runners.cosyvoice.threads import Place
+from streaming.runners.cosyvoice.together import together
+from streaming.runners.cosyvoice.utterance import Utterance
+
+MOST_PREFIXES = 4
+"""A voice keeps so many beginnings: its own, and those of instructions."""
+
+_NOTHING = np.zeros(0, np.float32)
+
+
+class LlmStage:
+    """Text to speech tokens."""
+
+    def __init__(self, decoder: Decoder, place: Place) -> None:
+        self._decoder = decoder
+        self._place = place
+
+    def step(self, rows: Sequence[Utterance]) -> Later:
+        """One piece of each."""
+        made = self._place.run(lambda: together(rows, self._compute))
+        return Later(made, lambda made: [_land(*each) for each in zip(rows, made, strict=True)])
+
+    def release(self, utterance: Utterance) -> None:
+        """Free its slot, after what was launched for it."""
+        self._place.run(lambda: self._release(utterance))
+
+    def _compute(self, rows: Sequence[Utterance]) -> list[list[int] | Exception]:
+        begun = [self._decoding(row) for row in rows]
+        there = [each for each in begun if isinstance(each, Decoding)]
+        stepped = iter(self._decoder.step(there))
+        made = [next(stepped) if isinstance(each, Decoding) else each for each in begun]
+        for row in rows:
+            self._keep_prefix(row)
+            if row.decoding is not None and row.decoding.done:
+                self._decoder.release(row.decoding)
+        return made
+
+    def _decoding(self, row: Utterance) -> Decoding | Exception:
+        """A slot with the first step; not to have one fails this row alone."""
+        if row.decoding is None:
+            try:
+                row.decoding = self._decoder.begin(
+                    row.prompt,
+                    row.text,
+                    seed=row.seed,
+                    segment=row.segment,
+                    prefix=row.voice.prefixes.get(row.prompt),
+                )
+            except Exception as error:  # noqa: BLE001 - of our tree or not, it is the row's
+                return error
+        return row.decoding
+
+    def _keep_prefix(self, row: Utterance) -> None:
+        """What a voice begins with is kept as soon as it has once been computed."""
+        decoding, prefixes = row.decoding, row.voice.prefixes
+        if decoding is None or row.prompt in prefixes or decoding.released:
+            return
+        begin = decoding.script.prefix
+        if decoding.fed >= len(begin):
+            kept = self._decoder.cache.keep(decoding.slot, len(begin))
+            while len(prefixes) >= MOST_PREFIXES:
+                del prefixes[next(iter(prefixes))]
+            prefixes[row.prompt] = Prefix(begin, kept)
+
+    def _release(self, utterance: Utterance) -> None:
+        if utterance.decoding is not None:
+            self._decoder.release(utterance.decoding)
+
+
+def _land(row: Utterance, made: list[int] | Exception) -> StepResult:
+    if isinstance(made, Exception):
+        return made
+    assert row.decoding is not None, "a step begins it"
+    done = row.decoding.done
+    row.tokens += made
+    progress = row.progress
+    progress.read_tokens(len(made), done=done)
+    progress.llm_waits = not done and not row.decoding.wants
+    progress.prefill_tokens = 0
+    if row.decoding.wants and (length := len(row.decoding.piece.codes)) > 1:
+        progress.prefill_tokens = length
+    if done and not progress.made_tokens:
+        return SynthesisFailed(f"the model found nothing to say (seed {row.seed})")
+    return Made(_NOTHING, done=False, state=row, expected_samples=row.expected_samples)

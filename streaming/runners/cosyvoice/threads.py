@@ -1,0 +1,65 @@
+"""Where a stage's steps are computed: in place on a CPU, in a thread and a stream on a GPU.
+
+A thread a stage launches its kernels on a stream of its own and waits for them there, so no stage
+waits for another, nothing runs on the default stream, and all that a network keeps is touched by
+its own thread alone. Knows: threads, streams. Does not know: what is computed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
+from typing import Protocol, TypeVar
+
+import torch
+
+T = TypeVar("T")
+
+FIRST, LAST = -1, 0
+"""Stream priorities: lower goes first."""
+
+
+class Place(Protocol):
+    """Somewhere to compute."""
+
+    def run(self, work: Callable[[], T]) -> Future[T]:
+        """Compute; in order with all else that was given to this place."""
+        ...
+
+
+class Inline:
+    """Here and now."""
+
+    def run(self, work: Callable[[], T]) -> Future[T]:
+        """Done when this returns; what it raises is in the future."""
+        future: Future[T] = Future()
+        try:
+            future.set_result(work())
+        except Exception as error:  # noqa: BLE001 - handed on, as a thread would
+            future.set_exception(error)
+        return future
+
+
+class StreamThread:
+    """One thread, one stream."""
+
+    def __init__(self, name: str, device: torch.device, priority: int) -> None:
+        self._stream = torch.cuda.Stream(device, priority=priority)  # type: ignore[no-untyped-call]
+        self._pool = ThreadPoolExecutor(max_workers=1, thread_name_prefix=name)
+
+    def run(self, work: Callable[[], T]) -> Future[T]:
+        """Done when the stream has done it."""
+        return self._pool.submit(self._run, work)
+
+    def _run(self, work: Callable[[], T]) -> T:
+        with torch.cuda.stream(self._stream):
+            made = work()
+            self._stream.synchronize()
+        return made
+
+
+def places(device: torch.device, stages: dict[str, int]) -> dict[str, Place]:
+    """One a stage, by name, with its stream's priority; on a CPU all are the same."""
+    if device.type == "cpu":
+        return dict.fromkeys(stages, Inline())
+    return {name: StreamThread(name, device, priority) for name, priority in stages.items()}

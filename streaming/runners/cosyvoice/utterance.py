@@ -1,0 +1,48 @@
+"""One segment's state: what each network keeps of it, and what waits for the next.
+
+Knows: the values that belong together. Does not know: how they are made, or when.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from torch import Tensor
+
+from streaming.cosyvoice.flow.values import FlowState, Hop
+from streaming.cosyvoice.llm.decoding import Decoding
+from streaming.cosyvoice.llm.script import LlmPrompt
+from streaming.cosyvoice.sizes import FRAME_SAMPLES, FRAMES_PER_TOKEN
+from streaming.cosyvoice.vocoder import MelStretch, VocoderState
+from streaming.runners.cosyvoice.progress import Progress
+from streaming.runners.cosyvoice.voices import VoicePart
+
+
+@dataclass(eq=False)
+class Utterance:
+    """A segment on its way."""
+
+    ctx: int
+    segment: int
+    seed: int
+    voice: VoicePart
+    prompt: LlmPrompt
+    text: tuple[int, ...]
+    progress: Progress
+    stretch: MelStretch
+    sound: VocoderState
+    decoding: Decoding | None = None
+    tokens: list[int] = field(default_factory=list)
+    """Made by the LLM and not taken by a hop."""
+    flow: FlowState | None = None
+    hop: Hop | None = None
+    mel: list[Tensor] = field(default_factory=list)
+    """Frames ``(T, 80)`` that the vocoder has not taken."""
+
+    @property
+    def expected_samples(self) -> int | None:
+        """How long it will be, once that is known."""
+        if not self.progress.llm_done:
+            return None
+        frames = self.progress.made_tokens * FRAMES_PER_TOKEN
+        return round(frames * FRAME_SAMPLES / self.progress.speed)

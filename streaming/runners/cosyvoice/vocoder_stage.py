@@ -1,0 +1,98 @@
+"""The vocoder's stage: all frames that wait, at the context's speed, to samples.
+
+Knows: stretches, vocoder states. Does not know: where frames come from.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from streaming.cosyvoice.sizes import MEL_BANDS
+from streaming.cosyvoice.vocoder import MelStretch, Vocoder, VocoderState
+from streaming.errors import SynthesisFailed
+from streaming.runners.base import Later, Made, Samples, StepResult
+from streaming.runners.cosyvoice.threads import Place
+from streaming.runners.cosyvoice.together import together
+from streaming.runners.cosyvoice.utterance import Utterance
+
+
+@dataclass(frozen=True, eq=False)
+class _Given:
+    """A row as it was when the step was launched."""
+
+    ctx: int
+    row: Utterance
+    mel: tuple[Tensor, ...]
+    last: bool
+
+
+@dataclass(frozen=True, eq=False)
+class _Made:
+    samples: Samples
+    sound: VocoderState
+    stretch: MelStretch
+
+
+class VocoderStage:
+    """Mel frames to samples."""
+
+    def __init__(self, vocoder: Vocoder, device: torch.device, place: Place) -> None:
+        self._vocoder = vocoder
+        self._device = device
+        self._place = place
+
+    def step(self, rows: Sequence[Utterance]) -> Later:
+        """All that waits of each."""
+        given = [self._take(row) for row in rows]
+        made = self._place.run(lambda: together(given, self._compute))
+        return Later(made, lambda made: [_land(*each) for each in zip(given, made, strict=True)])
+
+    @staticmethod
+    def _take(row: Utterance) -> _Given:
+        _, last = row.progress.begin_vocoder()
+        mel, row.mel = tuple(row.mel), []
+        return _Given(row.ctx, row, mel, last)
+
+    def _compute(self, given: Sequence[_Given]) -> list[_Made | Exception]:
+        stretched = [self._stretch(each) for each in given]
+        rows = [
+            (each.row.sound, mel, each.last)
+            for each, (mel, _) in zip(given, stretched, strict=True)
+        ]
+        made = self._vocoder.step(rows)
+        return [
+            _checked(each, samples, sound, stretch)
+            for each, (samples, sound), (_, stretch) in zip(given, made, stretched, strict=True)
+        ]
+
+    def _stretch(self, given: _Given) -> tuple[Tensor, MelStretch]:
+        nothing = torch.zeros(0, MEL_BANDS, device=self._device)
+        mel = torch.cat(given.mel) if given.mel else nothing
+        stretch = given.row.stretch
+        if stretch.speed == 1.0:
+            return mel, stretch
+        return stretch.push(mel, last=given.last)
+
+
+def _checked(
+    given: _Given, samples: Tensor, sound: VocoderState, stretch: MelStretch
+) -> _Made | Exception:
+    host: Samples = samples.float().cpu().numpy()
+    if not torch.isfinite(samples).all():
+        row = given.row
+        return SynthesisFailed(
+            f"segment {row.segment} became noise that is no number (seed {row.seed})"
+        )
+    return _Made(host, sound, stretch)
+
+
+def _land(given: _Given, made: _Made | Exception) -> StepResult:
+    if isinstance(made, Exception):
+        return made
+    row = given.row
+    row.sound, row.stretch = made.sound, made.stretch
+    return Made(made.samples, given.last, row, row.expected_samples)
