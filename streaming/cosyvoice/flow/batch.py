@@ -57,8 +57,7 @@ def batched(runs: Sequence[Run], shapes: Shapes, device: torch.device) -> Rows:
     rows, pages = shapes.of(len(host), most)
     filling = rows - len(host)
     host += [FILLING] * filling
-    numbers = torch.tensor([_numbers(row, pages) for row in host])
-    numbers = numbers.to(device, non_blocking=True)
+    numbers = integers([_numbers(row, pages) for row in host], device)
     step, page, before, keys, position = numbers[:, :5].unbind(1)
     return Rows(
         x=_filled([run.x for run in runs], filling),
@@ -71,6 +70,12 @@ def batched(runs: Sequence[Run], shapes: Shapes, device: torch.device) -> Rows:
         position=position,
         host=host,
     )
+
+
+def integers(numbers: Sequence[int] | Sequence[Sequence[int]], device: torch.device) -> Tensor:
+    """int64 on ``device``, without waiting for what the device does."""
+    host = torch.tensor(numbers, dtype=torch.int64, pin_memory=device.type == "cuda")
+    return host.to(device, non_blocking=True)
 
 
 def _numbers(row: HostRow, pages: int) -> list[int]:

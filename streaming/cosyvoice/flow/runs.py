@@ -13,6 +13,7 @@ from torch import Tensor
 from torch.nn import functional as F  # noqa: N812 - torch's own custom
 
 from streaming.cosyvoice.flow.base import ZERO_PAGE, HostRow, Network, Piece
+from streaming.cosyvoice.flow.batch import integers
 from streaming.cosyvoice.flow.pool import Pool
 from streaming.cosyvoice.flow.solver import noise_at
 from streaming.cosyvoice.flow.values import Kept, Run
@@ -89,7 +90,7 @@ def make(request: Request, network: Network, pool: Pool) -> Run:
 
 def _piece(request: Request, kept: Sequence[Kept], device: torch.device) -> Piece:
     return Piece(
-        tokens=torch.tensor([*request.tail, *request.tokens]).to(device, non_blocking=True),
+        tokens=integers([*request.tail, *request.tokens], device),
         before=len(request.tail),
         after=request.ahead,
         block=request.first,

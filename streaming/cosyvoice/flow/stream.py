@@ -26,6 +26,7 @@ from streaming.cosyvoice.sizes import (
     BLOCK_TOKENS,
     FRAMES_PER_TOKEN,
     LOOKAHEAD_TOKENS,
+    SPEECH_TOKENS,
     TOKENS_PER_S,
 )
 
@@ -136,6 +137,7 @@ class Flow:
         ahead = 0 if last else LOOKAHEAD_TOKENS
         new = len(tokens) - ahead
         self._check(state, new, last=last)
+        check_tokens(tokens)
         voice = state.voice
         request = runs.Request(
             speaker=voice.speaker,
@@ -188,7 +190,15 @@ class Flow:
         return torch.where(there[..., None], x, 0.0)
 
 
+def check_tokens(tokens: Sequence[int]) -> None:
+    """``ValueError`` for an id that is no sound: on a device it would be everyone's fault."""
+    for token in tokens:
+        if not 0 <= token < SPEECH_TOKENS:
+            raise ValueError(f"speech token {token} is no sound: ids are 0 to {SPEECH_TOKENS - 1}")
+
+
 def _check(prompt: FlowPrompt) -> None:
+    check_tokens(prompt.tokens)
     frames, tokens = prompt.mel.shape[0], len(prompt.tokens)
     if frames != tokens * FRAMES_PER_TOKEN:
         raise ValueError(
