@@ -1,4 +1,4 @@
-"""What a causal network remembers between chunks, one flat row a context.
+"""What a causal network remembers from step to step, one flat row a stream.
 
 Every convolution reads its left context from the row and leaves the next one in a new row, in the
 order in which the network asks, so the layout is whatever one pass reads. Rows are left-aligned:
@@ -19,7 +19,7 @@ from streaming.cosyvoice.vocoder.layers import Activation
 
 @dataclass(frozen=True)
 class Slot:
-    """One context: what it was before this chunk, and where the next one goes."""
+    """One context: what it was before this step, and where the next one goes."""
 
     before: Tensor
     """(B, channels, width)"""

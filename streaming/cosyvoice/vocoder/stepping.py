@@ -1,6 +1,6 @@
 """A step of many streams at once: rows in, one batch through the network, rows out.
 
-Rows are as long as they like, and first and last chunks share a batch with others. Knows: what
+Rows are as long as they like, and first and last ones share a batch with others. Knows: what
 waits for lookahead, padding, how states are joined and parted. Does not know: the network: a
 generation's ``forward`` takes tensors alone, reads nothing back to the host, and its shapes
 depend on the padded width alone, so it can be compiled or captured as it is.
@@ -102,14 +102,12 @@ class StreamingVocoder(Trunk):
     def _span(self, work: Work) -> slice:
         """Where a row's finished samples lie in what ``forward`` makes."""
 
-    def begin(self, seed: int = 0, *, noise: Tensor | None = None) -> VocoderState:
-        """A new stream; version 3 can be given ``noise`` (samples, harmonics + 1) to use."""
+    def begin(self, seed: int = 0) -> VocoderState:
+        """A new stream; the seed is that of its noise."""
         if not hasattr(self, "blank_exact"):
             raise RuntimeError("the vocoder is not ready: call fuse() once its weights are loaded")
         mel = self.blank_exact.new_empty(0, MEL_BANDS, dtype=torch.float32)
-        return VocoderState(
-            counter.key(seed), mel, self.blank_carried, self.blank_exact, noise=noise
-        )
+        return VocoderState(counter.key(seed), mel, self.blank_carried, self.blank_exact)
 
     @torch.inference_mode()
     def step(self, rows: Sequence[Row]) -> list[tuple[Tensor, VocoderState]]:
@@ -123,9 +121,9 @@ class StreamingVocoder(Trunk):
         made = iter(self._batch(sounding) if sounding else ())
         return [next(made) if work.frames else self._waiting(work) for work in works]
 
-    def whole(self, mel: Tensor, seed: int = 0, *, noise: Tensor | None = None) -> Tensor:
+    def whole(self, mel: Tensor, seed: int = 0) -> Tensor:
         """An utterance in one pass: mel (frames, 80) to samples (frames * 480,)."""
-        return self.step([(self.begin(seed, noise=noise), mel, True)])[0][0]
+        return self.step([(self.begin(seed), mel, True)])[0][0]
 
     def _work(self, state: VocoderState, mel: Tensor, last: bool) -> Work:
         if state.ended:

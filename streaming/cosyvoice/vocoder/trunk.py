@@ -1,7 +1,7 @@
 """HiFT's body, the same in both generations: mel and source spectrum to a spectrum of samples.
 
 Knows: the module tree with the official names, what is done once after loading. Does not know:
-time: how chunks follow one another is the generations' own (``v3``, ``v2``).
+time: how one step follows another is the generations' own (``v3``, ``v2``).
 """
 
 from __future__ import annotations
@@ -70,7 +70,6 @@ class Trunk(nn.Module):
 
         Pitch stays in float64, source and transforms in float32.
         """
-        self.eval().requires_grad_(requires_grad=False)
         self.f0_predictor.fuse()
         denormed(module for module in self.modules() if module is not self)
         for module in self.modules():
@@ -79,7 +78,7 @@ class Trunk(nn.Module):
         body = (self.conv_pre, self.ups, self.source_downs, self.source_resblocks)
         for part in (*body, self.resblocks, self.conv_post):
             part.to(dtype)
-        return self
+        return self.eval().requires_grad_(requires_grad=False)
 
     @property
     def dtype(self) -> torch.dtype:

@@ -1,8 +1,8 @@
-"""Version 2's vocoder: it sees both sides, so chunks overlap and are faded into one another.
+"""Version 2's vocoder: it sees both sides, so steps overlap and are faded into one another.
 
-Each chunk begins with the last frames of the one before, and its sound fades in over eight of them
+Each step begins with the last frames of the one before, and its sound fades in over eight of them
 while what was made of them then fades out: the official stream's rule, with two differences. There
-the two Hamming halves add up to 1.08, here to one. And there each chunk's source signal begins anew
+the two Hamming halves add up to 1.08, here to one. And there each step's source signal begins anew
 behind a kept piece that was made without seeing what follows; here the pitch is made again once it
 can see, and the phase goes on, so the source is that of the whole utterance.
 Knows: the overlap, the fade. Does not know: how streams share a batch (``stepping``).
@@ -112,9 +112,9 @@ class VocoderV2(StreamingVocoder):
     def _source(
         self, mel: Tensor, rows: Plan, exact: Tensor, run: Centred, noise: Tensor | None
     ) -> tuple[Tensor, Tensor]:
-        """Source of all frames, in later chunks true from the known frame's middle on.
+        """Source of all frames, in later steps true from the known frame's middle on.
 
-        Also the next chunk's known frame: its phase and its pitch.
+        Also the next step's known frame: its phase and its pitch.
         """
         hz = self.f0_predictor(mel.transpose(1, 2), run)
         place = torch.arange(hz.shape[1], device=hz.device)
@@ -134,7 +134,7 @@ class VocoderV2(StreamingVocoder):
     def _cycles(steps: Tensor, middles: Tensor, rows: Plan) -> Tensor:
         """The phase of each sample (B, frames * 480): linear from a frame's middle to the next one.
 
-        An utterance's first and last half frame stand still, as in the official module; a chunk's
+        An utterance's first and last half frame stand still, as in the official module; a step's
         last one goes on as its frame did.
         """
         place = torch.arange(steps.shape[1], device=steps.device)

@@ -9,6 +9,7 @@ batch (``stepping``).
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import torch
 from torch import Tensor
@@ -20,6 +21,7 @@ from streaming.cosyvoice.vocoder.carried import Carried
 from streaming.cosyvoice.vocoder.layers import HeldUpsample, normed
 from streaming.cosyvoice.vocoder.pitch import PitchPredictor
 from streaming.cosyvoice.vocoder.source import FRAME_S
+from streaming.cosyvoice.vocoder.state import VocoderState
 from streaming.cosyvoice.vocoder.stepping import Plan, StreamingVocoder, Work
 
 LOOKAHEAD_FRAMES = 4
@@ -43,6 +45,10 @@ class VocoderV3(StreamingVocoder):
         ):
             width = sizes.base_channels >> index
             self.ups.append(normed(HeldUpsample(width, width // 2, kernel, rate)))
+
+    def begin(self, seed: int = 0, *, noise: Tensor | None = None) -> VocoderState:
+        """A new stream; ``noise`` (samples, harmonics + 1), if given, replaces that of the seed."""
+        return replace(super().begin(seed), noise=noise)
 
     def forward(
         self,

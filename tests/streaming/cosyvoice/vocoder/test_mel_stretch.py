@@ -2,7 +2,7 @@
 
 import pytest
 import torch
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch.nn.functional import interpolate
 from vocoder_streams import speech, streamed
@@ -24,6 +24,7 @@ def pushed(mel, speed, hops):
     return torch.cat(made)
 
 
+@settings(deadline=None, max_examples=60)
 @given(speed=speeds, frames=st.integers(0, 80), hops=st.lists(st.integers(0, 12), max_size=20))
 def test_any_cut_gives_the_whole(speed, frames, hops):
     mel = speech(frames)
@@ -49,12 +50,14 @@ def test_speed_one_gives_every_frame_at_once():
     assert torch.equal(made, mel)
 
 
+@settings(deadline=None, max_examples=60)
 @given(speed=speeds, frames=st.integers(1, 60))
 def test_it_waits_for_one_frame_at_most(speed, frames):
     made, _ = MelStretch(speed).push(speech(frames))
     assert len(made) >= int((frames - 1) / speed)
 
 
+@settings(deadline=None, max_examples=60)
 @given(speed=speeds)
 def test_it_holds_a_few_frames_however_long_the_stream(speed):
     stretch = MelStretch(speed)

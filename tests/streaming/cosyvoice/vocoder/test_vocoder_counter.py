@@ -1,7 +1,7 @@
 """Noise by place: the same wherever it is asked for, and as random as noise must be."""
 
 import torch
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from streaming.cosyvoice.vocoder import counter
@@ -14,6 +14,7 @@ def numbers(seed, first=0, count=PLACES, lanes=LANES):
     return counter.uniform(keys, torch.tensor([first]), count, lanes)[0]
 
 
+@settings(deadline=None)
 @given(first=st.integers(0, 2000), count=st.integers(1, 500))
 def test_a_number_is_a_function_of_its_place(first, count):
     assert torch.equal(numbers(7, first, count), numbers(7, 0, 2500)[first : first + count])
@@ -56,6 +57,7 @@ def test_gaussian_numbers_have_the_moments_of_a_gaussian():
     assert abs(float((drawn**4).mean()) - 3.0) < 0.1
 
 
+@settings(deadline=None)
 @given(st.integers(-(2**70), 2**70))
 def test_any_seed_is_a_word(seed):
     assert -(2**31) <= counter.key(seed) < 2**31
