@@ -51,6 +51,9 @@ class CosyVoiceSettings:
 
     flow_prompt_s: float = 3.0
     """The flow uses so much of a voice's recording, from its beginning."""
+    first_hop_tokens: int = 8
+    """The flow's first hop has so many speech tokens of 40 ms; the recording is cut to fit. Fewer
+    are heard sooner; more last longer, until the second hop is there."""
     flow_window_s: float = 0.0
     """The flow looks back so far beside the recording; 0: to the beginning, which is exact."""
     max_batch: int = 64
@@ -69,7 +72,8 @@ class CosyVoiceSettings:
 class EngineSettings:
     """The engine process and what it runs."""
 
-    runner: Literal["embedded", "cosyvoice", "tone"] = "embedded"
+    runner: Literal["auto", "embedded", "cosyvoice", "tone"] = "auto"
+    """``auto``: ``cosyvoice`` where a model is named, else ``embedded``."""
     device: Literal["auto", "cpu", "cuda"] = "auto"
     precision: Literal["fp32", "fp16", "bf16"] = "fp32"
     model: str | None = None
@@ -103,3 +107,10 @@ class EngineSettings:
     text: TextSettings = field(default_factory=TextSettings)
     pauses: PauseSettings = field(default_factory=PauseSettings)
     cosyvoice: CosyVoiceSettings = field(default_factory=CosyVoiceSettings)
+
+    @property
+    def kind(self) -> str:
+        """The runner that is meant."""
+        if self.runner != "auto":
+            return self.runner
+        return "embedded" if self.model is None else "cosyvoice"

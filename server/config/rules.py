@@ -13,7 +13,7 @@ from typing import Any
 from server.access.origins import origin_entry_fault
 from server.config.keys import flat
 from server.settings import ApiKey, Settings
-from streaming.config import LexiconLine
+from streaming.config import EngineSettings, LexiconLine
 
 Fault = str | None
 """What is allowed instead, or None where the value is good."""
@@ -135,6 +135,13 @@ RULES: dict[str, Callable[[Any], Fault]] = {
     "engine.pauses.clause_ms": Range(0, 10_000),
     "engine.pauses.forced_ms": Range(0, 10_000),
     "engine.pauses.end_ms": Range(0, 10_000),
+    "engine.cosyvoice.flow_prompt_s": Range(1, 30),
+    "engine.cosyvoice.flow_window_s": Range(0, 600),
+    "engine.cosyvoice.first_hop_tokens": Range(1, 22),
+    "engine.cosyvoice.max_batch": Range(1, 1_024),
+    "engine.cosyvoice.positions": Range(256, 32_768),
+    "engine.cosyvoice.flow_mib": Range(0, 1_048_576),
+    "engine.cosyvoice.memory_budget": Range(0.05, 0.95),
     "drain_s": Range(0, 3_600),
 }
 """What each setting may be, beside its type; choices and booleans need no rule."""
@@ -151,17 +158,53 @@ class Contradiction:
 
 def contradiction(settings: Settings) -> Contradiction | None:
     """The first setting that does not go with another, or None."""
-    engine = settings.engine
-    voice = "the embedded voice" if engine.runner == "embedded" else f"the {engine.runner} runner"
-    if engine.device == "cuda":
-        allowed = f"auto | cpu, since {voice} runs on the CPU"
-        return Contradiction("engine.device", allowed, "engine.runner")
-    if engine.precision != "fp32":
-        allowed = f"fp32, the only one in which {voice} computes"
-        return Contradiction("engine.precision", allowed, "engine.runner")
-    if engine.model is not None:
-        allowed = f"nothing: leave it out, since {voice} takes no model"
-        return Contradiction("engine.model", allowed, "engine.runner")
+    return _of_runner(settings.engine) or _of_order(settings)
+
+
+def _of_runner(engine: EngineSettings) -> Contradiction | None:
+    rules = _COSYVOICE if engine.kind == "cosyvoice" else _ON_THE_CPU
+    voice = "the embedded voice" if engine.kind == "embedded" else f"the {engine.kind} runner"
+    for broken, name, allowed, other in rules:
+        if broken(engine):
+            return Contradiction(name, allowed.format(voice=voice), other)
+    return None
+
+
+_EngineRule = tuple[Callable[[EngineSettings], bool], str, str, str]
+
+_COSYVOICE: tuple[_EngineRule, ...] = (
+    (lambda it: it.model is None, "engine.model", "a checkpoint folder", "engine.runner"),
+    (
+        lambda it: it.device == "cpu" and it.precision == "fp16",
+        "engine.precision",
+        "fp32 | bf16 on a CPU",
+        "engine.device",
+    ),
+)
+
+_ON_THE_CPU: tuple[_EngineRule, ...] = (
+    (
+        lambda it: it.device == "cuda",
+        "engine.device",
+        "auto | cpu, since {voice} runs on the CPU",
+        "engine.runner",
+    ),
+    (
+        lambda it: it.precision != "fp32",
+        "engine.precision",
+        "fp32, the only one in which {voice} computes",
+        "engine.runner",
+    ),
+    (
+        lambda it: it.model is not None,
+        "engine.model",
+        "nothing: leave it out, since {voice} takes no model",
+        "engine.runner",
+    ),
+)
+
+
+def _of_order(settings: Settings) -> Contradiction | None:
     values = flat(settings)
     for less, more, at_fault in _ORDERED:
         if values[less] > values[more]:

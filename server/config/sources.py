@@ -27,8 +27,8 @@ FLAGS = {
     "--port": ("listen.port", "port to listen on; 0 takes a free one"),
     "--device": ("engine.device", "auto, cpu or cuda"),
     "--precision": ("engine.precision", "fp32, fp16 or bf16"),
-    "--model": ("engine.model", "model file or folder of the runner"),
-    "--runner": ("engine.runner", "embedded or tone"),
+    "--model": ("engine.model", "a CosyVoice checkpoint folder"),
+    "--runner": ("engine.runner", "auto, embedded, cosyvoice or tone"),
     "--root-path": (
         "listen.root_path",
         "path prefix that a reverse proxy strips, for example /tts",

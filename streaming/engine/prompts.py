@@ -60,7 +60,7 @@ def front_end(settings: EngineSettings) -> PromptFrontEnd | None:
         CheckpointError: the folder does not hold what it takes.
         OSError: it cannot be read.
     """
-    if settings.runner == "tone":
+    if settings.kind == "tone":
         return None
     if settings.model is None:
         raise ValueError("engine.model names no checkpoint folder")

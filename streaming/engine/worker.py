@@ -28,7 +28,7 @@ def run_engine(settings: EngineSettings) -> None:
     # What was loaded stays; the collector need not walk it again in the middle of a sentence.
     gc.collect()
     gc.freeze()
-    note("engine_loaded", runner=settings.runner, took_s=round(clock.now() - began_s, 3))
+    note("engine_loaded", runner=settings.kind, took_s=round(clock.now() - began_s, 3))
     Engine(runner, settings, channel, clock).run()
 
 
@@ -37,8 +37,8 @@ def _load(settings: EngineSettings, channel: Channel[ToEngine]) -> Runner:
         runner = create(settings)
         runner.load()
     except Exception as error:  # noqa: BLE001 - loading may raise anything; the parent is told
-        note_error("engine_not_loaded", error, runner=settings.runner)
-        channel.send([Fatal(message=f"the {settings.runner} runner could not be loaded: {error}")])
+        note_error("engine_not_loaded", error, runner=settings.kind)
+        channel.send([Fatal(message=f"the {settings.kind} runner could not be loaded: {error}")])
         channel.drain()
         sys.exit(1)
     return runner

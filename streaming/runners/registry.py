@@ -20,6 +20,6 @@ _LOADERS = {
 
 def create(settings: EngineSettings) -> Runner:
     """The runner that the settings name, not loaded yet."""
-    module, name = _LOADERS[settings.runner].split(":")
+    module, name = _LOADERS[settings.kind].split(":")
     kind: Callable[[EngineSettings], Runner] = getattr(import_module(module), name)
     return kind(settings)

@@ -457,6 +457,21 @@ class TestWhatIsWrittenDown:
     def test_the_tone_file_runs_the_tone_runner(self):
         assert load(["--config", str(CONFIGS / "tone.toml")], {}).engine.runner == "tone"
 
+    @pytest.mark.parametrize("name", ["cosyvoice2", "cosyvoice3", "desktop"])
+    def test_those_of_models_are_read_and_name_one(self, name):
+        engine = load(["--config", str(CONFIGS / f"{name}.toml")], {}).engine
+        assert engine.kind == "cosyvoice"
+        assert engine.model
+
+    def test_a_model_alone_means_its_runner(self):
+        flags = ["--device", "cuda", "--port", "7860", "--precision", "fp16", "--model", "models/x"]
+        engine = load(flags, {}).engine
+        assert (engine.kind, engine.device, engine.precision) == ("cosyvoice", "cuda", "fp16")
+
+    def test_half_precision_for_gpus_is_refused_on_a_cpu(self):
+        with pytest.raises(ConfigError, match="fp32 | bf16"):
+            load(["--model", "models/x", "--device", "cpu", "--precision", "fp16"], {})
+
     def test_the_table_in_the_docs_is_complete_and_true(self):
         text = (PROJECT / "docs" / "configuration.md").read_text(encoding="utf-8")
         rows = dict(re.findall(r"^\| `([\w.]+)` \| (\S.*?) \|", text, re.MULTILINE))

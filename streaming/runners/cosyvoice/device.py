@@ -28,6 +28,8 @@ def choose(settings: EngineSettings) -> tuple[torch.device, torch.dtype]:
         return torch.device("cpu"), dtype
     if not torch.cuda.is_available():
         raise ValueError(f"engine.device is 'cuda', but {_why_not()}; see the README's GPU section")
+    # fp32 means fp32: no rounding of its products to 10 bits unseen.
+    torch.backends.cudnn.allow_tf32 = torch.backends.cuda.matmul.allow_tf32 = dtype != torch.float32
     return torch.device("cuda", torch.cuda.current_device()), dtype
 
 

@@ -6,17 +6,15 @@ Knows: hops, voices' pages. Does not know: where tokens come from, what becomes 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 import numpy as np
 
 from streaming.config import CosyVoiceSettings
 from streaming.cosyvoice.flow.pool import OutOfPages
 from streaming.cosyvoice.flow.stream import Flow
-from streaming.cosyvoice.flow.values import FlowState, FlowVoice, Hop, VoiceHop
-from streaming.cosyvoice.sizes import BLOCK_TOKENS, FRAMES_PER_TOKEN, LOOKAHEAD_TOKENS
+from streaming.cosyvoice.flow.values import FlowState, Hop, VoiceHop
+from streaming.cosyvoice.sizes import LOOKAHEAD_TOKENS
 from streaming.errors import DeviceFull
-from streaming.hops import LEAST_FIRST_TOKENS
 from streaming.runners.base import Later, Made, StepResult
 from streaming.runners.cosyvoice.threads import Place
 from streaming.runners.cosyvoice.together import together
@@ -32,13 +30,13 @@ class FlowStage:
         self._flow = flow
         self._place = place
         self._prompt_s = settings.flow_prompt_s
+        self._first_hop_tokens = settings.first_hop_tokens
         self._window_s = settings.flow_window_s or None
 
-    def begin(self, row: Utterance, first_hop_tokens: int) -> bool:
+    def begin(self, row: Utterance) -> bool:
         """Whether the row's voice is there; then it has a state, and knows its first hop."""
         if row.flow is None and row.voice.flow.voice is not None:
-            voice = with_first_hop(row.voice.flow.voice, first_hop_tokens)
-            row.flow = self._flow.begin(voice, window_s=self._window_s)
+            row.flow = self._flow.begin(row.voice.flow.voice, window_s=self._window_s)
             row.progress.block_rest = self._flow.next_hop(row.flow)
         return row.flow is not None
 
@@ -82,25 +80,13 @@ class FlowStage:
         part = row.voice.flow
         if part.voice is None and part.making is None:
             part.making = self._flow.prepare(
-                part.prompt, prompt_s=self._prompt_s, first_hop_tokens=LEAST_FIRST_TOKENS
+                part.prompt, prompt_s=self._prompt_s, first_hop_tokens=self._first_hop_tokens
             )
 
     def _start(self, state: FlowState, row: Utterance) -> Hop:
         progress = row.progress
         ahead = 0 if progress.last_hop else LOOKAHEAD_TOKENS
         return self._flow.start(state, row.tokens[: progress.hop + ahead], last=progress.last_hop)
-
-
-def with_first_hop(voice: FlowVoice, first_hop_tokens: int) -> FlowVoice:
-    """The voice, its prompt cut at its end so that so many new tokens complete its last block.
-
-    At least the lookahead of its whole blocks stays; a prompt too short for it stays as it is.
-    """
-    keep = max(LOOKAHEAD_TOKENS, BLOCK_TOKENS - first_hop_tokens)
-    if len(voice.rest) <= keep:
-        return voice
-    mel = voice.rest_mel[: keep * FRAMES_PER_TOKEN]
-    return replace(voice, rest=voice.rest[:keep], rest_mel=mel)
 
 
 def _hop(row: Utterance) -> Hop | VoiceHop | None:

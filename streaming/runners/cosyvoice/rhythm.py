@@ -19,8 +19,8 @@ from streaming.steps import Cost, Following, Stage
 
 LLM, FLOW, VOCODER = "llm", "flow", "vocoder"
 
-HELD_BACK_TOKENS = 4.0
-"""Version 3's vocoder looks 8 frames ahead (f0 3, first convolution 4, inverse transform 1)."""
+HELD_BACK_TOKENS = 2.0
+"""Version 3's vocoder looks 4 frames ahead (and 8 samples); version 2's, 8."""
 
 RHYTHM = Rhythm(
     block_tokens=BLOCK_TOKENS,

@@ -17,7 +17,6 @@ from streaming.cosyvoice.prompt.spelling import spell
 from streaming.cosyvoice.sizes import FRAMES_PER_TOKEN
 from streaming.cosyvoice.vocoder import MelStretch
 from streaming.errors import SynthesisFailed
-from streaming.hops import first_hop_tokens
 from streaming.messages import Ready, Segment
 from streaming.runners.base import Later, StepResult, Work
 from streaming.runners.cosyvoice.flow_stage import FlowStage
@@ -152,7 +151,7 @@ class CosyVoiceRunner:
         """As its progress says; before its first hop, its voice."""
         self._costs = costs
         row: Utterance = work.state
-        if self._flow.begin(row, first_hop_tokens(RHYTHM, costs)):
+        if self._flow.begin(row):
             return row.progress.wants(work.slack_s, costs)
         first = row.progress.block_rest
         frames = float(max(RHYTHM.block_tokens, len(row.voice.flow.prompt.tokens)))
