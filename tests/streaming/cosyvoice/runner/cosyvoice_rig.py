@@ -1,0 +1,98 @@
+"""The engine's loop over a runner, in this process and fed by hand."""
+
+from __future__ import annotations
+
+from collections import deque
+
+import numpy as np
+from making import segment
+
+from streaming.clock import SystemClock
+from streaming.config import CosyVoiceSettings, EngineSettings
+from streaming.engine.loop import Engine
+from streaming.messages import Audio, Cancel, End, Failed, Finished, Open, Speak
+from streaming.runners.cosyvoice.runner import CosyVoiceRunner
+
+ENGLISH, MANDARIN = "starter-english", "starter-mandarin"
+
+
+def load(checkpoint, voices_dir, *, slots=10, flow_mib=256, **cosyvoice):
+    settings = EngineSettings(
+        runner="cosyvoice",
+        model=str(checkpoint),
+        device="cpu",
+        slots=slots,
+        max_ahead_s=1000.0,
+        voices_dir=str(voices_dir),
+        cosyvoice=CosyVoiceSettings(flow_mib=flow_mib, **cosyvoice),
+    )
+    runner = CosyVoiceRunner(settings)
+    runner.load()
+    return runner
+
+
+class Rig:
+    """Put messages in, let it turn, look at what it said."""
+
+    def __init__(self, runner):
+        self.runner = runner
+        self.inbox = deque()
+        self.sent = []
+        self.engine = Engine(runner, runner._settings, self, SystemClock())
+        self.engine.begin()
+
+    def receive(self, _timeout_s):
+        messages = list(self.inbox)
+        self.inbox.clear()
+        return messages
+
+    def send(self, messages):
+        self.sent += messages
+
+    def wake(self):
+        """The test turns the loop itself."""
+
+    def speak(self, ctx, *texts, voice=ENGLISH, end=True, **options):
+        self.inbox.append(Open(ctx=ctx, voice=voice, **options))
+        for index, text in enumerate(texts):
+            self.inbox.append(Speak(ctx=ctx, segment=segment(text, index=index)))
+        if end:
+            self.inbox.append(End(ctx=ctx))
+
+    def cancel(self, ctx):
+        self.inbox.append(Cancel(ctx=ctx))
+
+    def turns(self, count):
+        for _ in range(count):
+            self.engine.turn()
+
+    def run(self, *contexts, turns=20_000):
+        """Until those contexts are over."""
+        for _ in range(turns):
+            self.engine.turn()
+            if all(self.of(ctx, Finished | Failed) for ctx in contexts):
+                return self
+        raise AssertionError(f"not over after {turns} turns")
+
+    def of(self, ctx, kind):
+        return [each for each in self.sent if isinstance(each, kind) and each.ctx == ctx]
+
+    def pcm(self, ctx):
+        chunks = [each.pcm for each in self.of(ctx, Audio)]
+        return np.frombuffer(b"".join(chunks), "<i2").astype(np.int32)
+
+
+def alone(runner, text, **options):
+    """What a context makes that has the runner for itself."""
+    rig = Rig(runner)
+    rig.speak(99, text, **options)
+    return rig.run(99).pcm(99)
+
+
+def settled(runner):
+    """Nothing is held but by voices."""
+    decoder, flow = runner._models.decoder, runner._models.flow
+    pages = sum(len(part.voice.kept) for part in runner._voices._flows.values() if part.voice)
+    users = sum(part.users for part in runner._voices._flows.values())
+    free = decoder.free_slots == decoder.cache.slots
+    return free and users == 0 and flow.pool.pages - flow.pool.free == pages

@@ -1,0 +1,167 @@
+"""The runner over tiny random networks, stepped by the engine's own loop."""
+
+import numpy as np
+import pytest
+from cosyvoice_rig import ENGLISH, MANDARIN, Rig, alone, load, settled
+
+from streaming.errors import UnknownVoice
+from streaming.messages import Failed, Finished, Released
+
+TEXTS = {
+    1: ("Hello there.", ENGLISH),
+    2: ("你好。", MANDARIN),
+    3: ("One.", ENGLISH),
+    4: ("Some more tokens here.", MANDARIN),
+    5: ("五六七。", ENGLISH),
+    6: ("Another seed.", ENGLISH),
+    7: ("Seven.", MANDARIN),
+    8: ("好。", MANDARIN),
+}
+
+
+def close(one, other):
+    """16-bit samples of the same audio, computed in batches of another shape."""
+    assert len(one) == len(other)
+    assert np.abs(one - other).max() <= 4
+
+
+def test_it_speaks_and_leaves_nothing_behind(rig):
+    rig.speak(1, "Hello there.", "Again.")
+    rig.run(1)
+    assert isinstance(rig.of(1, Finished)[0], Finished)
+    assert np.abs(rig.pcm(1)).max() > 100
+    assert settled(rig.runner)
+
+
+def test_eight_contexts_that_join_and_leave_make_what_each_makes_alone(rig):
+    for ctx, (text, voice) in TEXTS.items():
+        rig.speak(ctx, text, voice=voice, seed=ctx)
+        rig.turns(7 * ctx)
+    rig.run(*TEXTS)
+    for ctx, (text, voice) in TEXTS.items():
+        close(rig.pcm(ctx), alone(rig.runner, text, voice=voice, seed=ctx))
+    assert settled(rig.runner)
+
+
+def test_seeds_differ_and_are_kept(runner):
+    one, again, other = (alone(runner, "Hello there.", seed=seed) for seed in (1, 1, 2))
+    assert np.array_equal(one, again)
+    assert len(one) != len(other) or np.abs(one - other).max() > 100
+
+
+@pytest.mark.parametrize("turns", [1, 3, 9, 20, 33, 41, 55])
+def test_a_cancel_at_any_step_frees_all_and_leaves_no_trace(rig, turns):
+    rig.speak(1, "This one is cancelled.", voice=MANDARIN, seed=5)
+    rig.turns(turns)
+    rig.cancel(1)
+    rig.turns(1)
+    assert rig.of(1, Released)
+    assert settled(rig.runner)
+    rig.speak(2, "Hello there.", seed=1)
+    rig.run(2)
+    close(rig.pcm(2), alone(rig.runner, "Hello there.", seed=1))
+
+
+def test_speed_changes_the_length_and_not_the_tokens(runner):
+    plain, fast, slow = (alone(runner, "Hello there.", speed=speed) for speed in (1.0, 2.0, 0.5))
+    assert len(fast) == pytest.approx(len(plain) / 2, rel=0.2)
+    assert len(slow) == pytest.approx(len(plain) * 2, rel=0.2)
+
+
+def test_an_instruction_takes_the_transcripts_place(runner):
+    plain = alone(runner, "Hello there.", seed=1)
+    happy = alone(runner, "Hello there.", seed=1, instruct="Speak happily.")
+    assert len(plain) != len(happy) or np.abs(plain - happy).max() > 100
+
+
+def test_a_second_utterance_of_a_voice_finds_it_made(runner):
+    part = runner._voices._by_id[ENGLISH]
+    alone(runner, "Hello there.")
+    voice, prefixes = part.flow.voice, dict(part.prefixes)
+    hits, misses = runner._voices.hits.hits, runner._voices.hits.misses
+    alone(runner, "And again.")
+    assert part.flow.voice is voice is not None
+    assert set(part.prefixes) >= set(prefixes) != set()
+    assert (runner._voices.hits.hits, runner._voices.hits.misses) == (hits + 1, misses)
+
+
+def test_what_is_kept_of_a_voice_changes_nothing_that_is_heard(checkpoint, tmp_path):
+    fresh = load(checkpoint, tmp_path)
+    first = alone(fresh, "Hello there, you.", voice=MANDARIN, seed=3)
+    second = alone(fresh, "Hello there, you.", voice=MANDARIN, seed=3)
+    close(first, second)
+
+
+def test_more_voices_than_there_is_room_for_are_made_again(checkpoint, tmp_path):
+    runner = load(checkpoint, tmp_path)
+    whole = {voice: alone(runner, "Hello.", voice=voice) for voice in (ENGLISH, MANDARIN)}
+    runner._voices._budget_bytes = 0
+    for voice in (ENGLISH, MANDARIN, ENGLISH):
+        close(alone(runner, "Hello.", voice=voice), whole[voice])
+        assert runner._voices.device_bytes == 0
+    assert settled(runner)
+
+
+def test_where_memory_is_short_the_newest_gives_way_and_the_others_go_on(checkpoint, tmp_path):
+    runner = load(checkpoint, tmp_path)
+    alone(runner, "Hello.")
+    pool = runner._models.flow.pool
+    hoard = pool.take(pool.free - 6)
+    rig = Rig(runner)
+    text = "This text is long enough to take a few pages for itself, and a few more."
+    for ctx in (1, 2, 3):
+        rig.speak(ctx, text, seed=ctx)
+    rig.run(1, 2, 3)
+    assert rig.of(1, Finished)
+    failed = rig.of(3, Failed)
+    assert [(each.code, each.retryable) for each in failed] == [("overloaded", True)]
+    del hoard
+    assert settled(runner)
+
+
+def test_a_network_that_raises_on_one_context_fails_that_one_alone(runner, monkeypatch):
+    step = runner._models.vocoder.step
+
+    def moody(rows):
+        if any(state.key == guilty for state, _, _ in rows):
+            raise RuntimeError("a fault")
+        return step(rows)
+
+    rig = Rig(runner)
+    rig.speak(1, "Hello there.", seed=1)
+    rig.speak(2, "Hello there.", seed=2)
+    rig.turns(1)
+    guilty = rig.engine._live[2].state.sound.key
+    monkeypatch.setattr(runner._models.vocoder, "step", moody)
+    rig.run(1, 2)
+    assert rig.of(1, Finished)
+    assert [each.code for each in rig.of(2, Failed)] == ["synthesis_failed"]
+    assert settled(runner)
+
+
+def test_samples_that_are_no_numbers_fail_their_context_with_its_seed(runner, monkeypatch):
+    step = runner._models.vocoder.step
+    monkeypatch.setattr(
+        runner._models.vocoder,
+        "step",
+        lambda rows: [(samples * np.nan, state) for samples, state in step(rows)],
+    )
+    rig = Rig(runner)
+    rig.speak(1, "Hello there.", seed=77)
+    rig.run(1)
+    (failed,) = rig.of(1, Failed)
+    assert "seed 77" in failed.message
+    assert settled(runner)
+
+
+def test_a_voice_that_nobody_stored(runner):
+    with pytest.raises(UnknownVoice):
+        runner.load_voice("v-aaaaaaaaaaaaaaaaaaaa")
+
+
+def test_it_says_what_it_is(runner, generation):
+    ready = runner.ready(4)
+    assert (ready.runner, ready.slots, ready.cloning) == (generation, 4, True)
+    assert {voice.id for voice in ready.voices} >= {ENGLISH, MANDARIN}
+    assert ready.default_voice == ENGLISH
+    assert set(ready.options) == {"speed", "seed", "instruct"}
