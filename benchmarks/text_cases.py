@@ -7,7 +7,7 @@ made audible.
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -15,7 +15,8 @@ from streaming.text.normal.normaliser import Normaliser
 from streaming.text.pipeline import TextPipeline
 from streaming.text.segmenter import Segmenter
 
-CASES = Path(__file__).parents[1] / "tests" / "streaming" / "text" / "spoken.txt"
+_TEXTS = Path(__file__).parents[1] / "tests" / "streaming" / "text"
+CASES = (_TEXTS / "spoken.txt", _TEXTS / "spoken_more.txt")
 
 
 @dataclass(frozen=True)
@@ -28,9 +29,12 @@ class Case:
     spoken: str
 
 
-def read_cases(path: Path = CASES) -> Iterator[Case]:
-    """The cases of a file: ``[kind]``, then pairs of a text and what it becomes."""
-    kind, lines = "", iter(path.read_text("utf-8").splitlines())
+def read_cases(paths: Sequence[Path] = CASES) -> Iterator[Case]:
+    """The cases of some files: ``[kind]``, then pairs of a text and what it becomes."""
+    kind, lines = (
+        "",
+        iter([line for path in paths for line in path.read_text("utf-8").splitlines()]),
+    )
     for line in lines:
         if line.startswith("["):
             kind = line.strip("[]")

@@ -26,9 +26,10 @@ _NEVER = _words(
 _SHOUTED = _words("MR MRS MS DR PROF")
 _NUMBER = _words("No Nos no nos Num num Art Op Sec Max max")
 _REFERENCE = _words(
-    "Nr Fig Figs fig figs Eq Eqs eq eqs Ch ch Vol vol pp approx ca Ver ver Tel tel Ext ext para par"
+    "Nr Fig Figs fig figs Eq Eqs eq eqs Ch ch Vol vol pp approx ca Ver ver Tel tel Ext ext para "
+    "par Apt Ste Rm Bldg Fl Mk temp Temp"
 )
-_ENDER = _words("etc a.m p.m A.M P.M min mins sec secs hr hrs lb lbs oz ft yd")
+_ENDER = _words("etc a.m p.m A.M P.M min mins sec secs hr hrs lb lbs oz ft yd tbsp tsp")
 _OPEN = _words(
     "al Inc Ltd Co Corp Jr Sr Bros Dept dept est Ave Blvd Rd St Univ govt "
     "Jan Feb Mar Apr Jun Jul Aug Sep Sept Oct Nov Dec Mon Tue Tues Wed Thu Thur Thurs Fri Sat "
@@ -45,6 +46,7 @@ _STARTERS = _words(
     "i'm i've i'll i'd that's there's here's what's let's don't we've they've"
 )
 _AFTER_TIME = _words(
+    "Mon Tue Tues Wed Thu Thur Thurs Fri Sat Sun "
     "Monday Tuesday Wednesday Thursday Friday Saturday Sunday January February March April May "
     "June July August September October November December Eastern Pacific Central Mountain "
     "Greenwich EST EDT CST CDT MST MDT PST PDT GMT UTC CET BST ET PT CT"
@@ -70,6 +72,11 @@ def kind(word: str) -> Kind | None:
         return "ender"
     single = len(word) == 1 and word.isalpha()
     return "open" if single or word in _OPEN or _DOTTED.match(word) else None
+
+
+def roman(word: str) -> bool:
+    """Whether it may be a numeral, as behind ``vol.``."""
+    return word != "" and not word.strip("IVXLC")
 
 
 def begins_sentence(word: str, after: Kind) -> bool:

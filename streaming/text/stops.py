@@ -7,6 +7,8 @@ limits, times.
 
 from __future__ import annotations
 
+import re
+
 from streaming.messages import Ending
 from streaming.text import abbreviations
 from streaming.text.marks import (
@@ -29,8 +31,8 @@ from streaming.text.view import View
 
 HESITATION_WIDTH = 4
 """An ellipsis after so little (嗯……) is a hesitation, not the end of a sentence."""
-LIST_NUMBER_DIGITS = 3
-"""A longer number that begins a line is no list marker."""
+_NUMBER_AT_END = re.compile(r"(?<![^\s:：，、；,;(（])\d{1,3}\Z")
+"""What may number a list's item; a longer number does not."""
 SHORTEST_WORD = 2
 """Of a sentence that another follows without a blank; less is part of a name."""
 
@@ -118,34 +120,33 @@ def _dot(view: View, end: int, dot: int) -> Verdict:
     after = view.peek(end)
     if after.isspace():
         return _dot_and_blank(view, end, dot)
-    if caseless(after) and _numbers_item(view, dot):
-        return ranked(end, Rank.WEAK)
     if caseless(after) or pictured(after) or pictured(view.text[end - 1]):
-        return _sentence_if(not _is_list_number(view, view.token_before(dot), dot), end)
+        return _sentence_if(not _is_list_number(view, dot), end)
     if after in OPENERS:
         small = view.before(dot).islower()
         return _sentence_if(small and not abbreviations.kind(view.token_before(dot)), end)
     return _sentence_if(after.isupper() and _ends_before_capital(view, end, dot), end)
 
 
-def _is_list_number(view: View, token: str, dot: int) -> bool:
-    """``1.`` where nothing has been said before it, or a colon stands before it."""
-    if not (token.isdecimal() and len(token) <= LIST_NUMBER_DIGITS):
+def _is_list_number(view: View, dot: int) -> bool:
+    """``1.`` where nothing has been said before it, or a colon stands before it.
+
+    In Chinese, ``2.`` behind a comma or a blank too: ``1.苹果 2.香蕉``.
+    """
+    found = _NUMBER_AT_END.search(view.line_before(dot))
+    if found is None:
         return False
-    before = view.line_before(dot - len(token))
-    return before.rstrip().endswith((":", "：")) or not has_words(before)
-
-
-def _numbers_item(view: View, dot: int) -> bool:
-    """``1.苹果 2.香蕉``: the second item's number."""
-    token = view.token_before(dot)
-    short = token.isdecimal() and len(token) < LIST_NUMBER_DIGITS
-    return short and view.before(dot - len(token)).isspace()
+    before = found.string[: found.start()].rstrip()
+    if not has_words(before):
+        return True
+    if caseless(view.peek(dot + 1) or "."):
+        return before[-1] in ":：，、；,;" or found.string[found.start() - 1].isspace()
+    return before[-1] in ":：" and found.group() == "1"
 
 
 def _dot_and_blank(view: View, end: int, dot: int) -> Verdict:
     token, closed = view.token_before(dot), end > dot + 1
-    if _is_list_number(view, token, dot):
+    if _is_list_number(view, dot):
         return ranked(end, Rank.NONE)
     if closed:
         return _sentence_if(not view.goes_on_small(end), end, Rank.WEAK)
@@ -172,7 +173,9 @@ def _after_abbreviation(view: View, end: int, kind: abbreviations.Kind) -> Verdi
         return _sentence(end, doubtful=True)
     if kind in {"number", "reference"}:
         goes_on = first.isdecimal() or first in "[(#"
-        return _sentence_if(not (goes_on or (kind == "reference" and first.islower())), end)
+        if kind == "reference":
+            goes_on |= first.islower() or abbreviations.roman(view.word(following))
+        return _sentence_if(not goes_on, end)
     if not first.isalpha():
         return _sentence_if(kind == "ender" and first in OPENERS and first not in "([", end)
     if caseless(first):

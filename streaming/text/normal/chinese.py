@@ -27,7 +27,7 @@ from streaming.text.normal.chinese_numbers import (
 
 _SIGNS = Signs(CHINESE_SIGNS, "")
 N = r"(?:\d{1,3}(?:,\d{3})+(?!\d)|\d+)(?:\.\d+)?"
-_SIGN = r"(?:(?<![\w)）\]\u4e00-\u9fff])[-−+±])?"
+_SIGN = r"(?:(?<![A-Za-z0-9)）\]年月日号点第])[-−+±])?"
 _MINUS = r"(?:(?<![A-Za-z0-9)）\]])[-−+±])?"
 _TO = r"\s?[-–—~～∼]\s?|\s?[至到]\s?"
 _LONG = 9
@@ -156,7 +156,7 @@ def _metres(found: re.Match[str]) -> str:
 
 
 def _pressure(found: re.Match[str]) -> str:
-    return f"{found[1]}{number(found[2])}比{number(found[3])}"
+    return f"{found[1]}{number(found[2])}比{number(found[3])}{'毫米汞柱' if found[4] else ''}"
 
 
 def _fraction(found: re.Match[str]) -> str | None:
@@ -197,7 +197,7 @@ def _number(found: re.Match[str]) -> str:
     return _n(written)
 
 
-_SAME_UNIT = "元|块|万|亿|岁|天|年|月|日|号|点|时|分|秒|人|次|米|公里|斤|公斤|度|k|K|w|W|℃|cm|mm|kg|g|ml|楼|层|章|页|集|期|周|路|倍|折|级|名|位|个|件|寸|厘米|毫米|千克|小时|分钟"
+_SAME_UNIT = "元|块|万|亿|岁|天|年|月|日|号|点|时|分|秒|人|次|米|公里|斤|公斤|度|k|K|w|W|℃|cm|mm|kg|g|ml|楼|层|章|页|集|期|周|路|倍|折|级|名|位|个|件|寸|厘米|毫米|千克|小时|分钟|m|km/h|h|min|V|W|Hz|GHz|MHz|GB|MB|L|mL|mg|t"
 _SCALE = r"\s?(?:[kKwWMB]|万亿|亿|万|千万|百万)(?![A-Za-z])"
 _RULES: tuple[tuple[re.Pattern[str], Make], ...] = (
     (MAIL, _mail),
@@ -210,17 +210,27 @@ _RULES: tuple[tuple[re.Pattern[str], Make], ...] = (
     (clock.FESTIVAL, clock.say_festival),
     (clock.EXPIRY, clock.say_expiry),
     (clock.PLACE, clock.say_place),
+    (clock.HOURS, clock.say_hours),
+    (clock.HUNDREDTHS, clock.say_hundredths),
+    (clock.RAN, clock.say_ran),
+    (re.compile(r"([\u4e00-\u9fff])\s?[xX×*](\d{1,5})(?![\dA-Za-z.*])"), lambda found: f"{found[1]}乘{number(found[2])}"),
+    (re.compile(r"(?<!\d)0(?=\d[月日号])"), ""),
+    (re.compile(r"(排名|名次|进度)([:：]?\s?)(\d+)/(\d+)(?![\d/.])"), lambda found: f"{found[1]}{found[2]}{number(found[3])}，共{number(found[4])}"),
+    (re.compile(r"(?<![\d./])(\d\.\d{1,2})/(\d{1,3}(?:\.\d{1,2})?)(?![\d/.])"), lambda found: f"{number(found[1])}，满分{number(found[2])}"),
+    (re.compile(rf"(?<![\d.A-Za-z])({N})W(?=\+|[粉播音人次阅点赞浏的])|(?<=[薪资价入标破超过款])({N})W(?![A-Za-z0-9])"), lambda found: f"{count(found[1] or found[2])}万"),
+    *signs.ABOUT,
+    (re.compile(r"(?<![A-Za-z])[Ll][Vv]\.?(\d{1,3})(?!\d)"), lambda found: f"{number(found[1])}级"),
     (clock.LASTED, clock.say_lasted),
-    (re.compile(rf"(?<=\d)({_SAME_UNIT})\s?[-–—~～]\s?(?={N}\1)"), lambda found: f"{found[1]}到"),
+    (re.compile(rf"(?<=\d)({_SAME_UNIT})(?![A-Za-z])\s?[-–—~～]\s?(?={N}\1(?![A-Za-z]))"), lambda found: f"{found[1]}到"),
     (re.compile(r"(?<![A-Za-z])([Pp])\.?(\d{1,4})\s?[-–—~]\s?(\d{1,4})(?!\d)"), _pages),
     (re.compile(rf"([满每])({N})\s?[-–—减]\s?({N})(?![\d-])"), _less),
     (re.compile(r"(?<![\d.])(\d)米(\d{2})(?![\d米厘毫分cm]|\.\d)"), _metres),
-    (re.compile(r"(血压[^\d，。]{0,4})(\d{2,3})/(\d{2,3})(?!\d)"), _pressure),
+    (re.compile(r"(血压[^\d，。]{0,4})(\d{2,3})/(\d{2,3})(?!\d)(?:\s?(mmHg))?"), _pressure),
     (re.compile(r"(?<![\d/.])(\d{1,3})/(\d{1,3})/(\d{1,3})(?![\d/]|\.\d)"), _three),
     (re.compile(r"(?<![\d/.])(1[4-9]\d)/(\d{2,3})([A-E])(?![A-Za-z0-9])"), _size),
     (re.compile(r"(?<![\d.A-Za-z])([vV]\.?)?(\d+(?:\.\d+){2,7})(?!\d|\.\d)"), _version),
     (re.compile(rf"([-−])?(?<![A-Z])({_CURRENCY})\s?([-−])?({N})({_SCALE})?(?:(?:{_TO})(?:{_CURRENCY})?({N})({_SCALE})?)?(?![\d.])(?:元|块(?:钱)?)?(?:/({units.PER})(?![A-Za-z]))?"), _money),
-    (re.compile(rf"(?<![\d.])({N})(\s?(?:[kKwW]|万亿|亿|万))?\s?({_CURRENCY})(?![\w])"), _trailing_money),
+    (re.compile(rf"(?<![\d.])({N})(\s?(?:[kKwW]|万亿|亿|万))?\s?({_CURRENCY})(?![A-Za-z0-9])"), _trailing_money),
     (clock.CLOCK_RANGE, clock.say_clock_range),
     (clock.YM, clock.say_ym),
     (clock.CLOCK, clock.say_clock),
@@ -228,6 +238,7 @@ _RULES: tuple[tuple[re.Pattern[str], Make], ...] = (
     (re.compile(rf"(?<![\d.])({_MINUS}{N})[%％]?(?:(?:{_TO})({N}))?\s?([%％‰])"), _percent),
     (re.compile(rf"(?<![\d.])((?:(?<![\dA-Za-z)）])[-−])?{N})(?:℃|°C|度)?(?:(?:\s?[~～至到]\s?|\s?[-–—]\s?)([-−]?{N}))?\s?(℃|°C|ºC|℉|°F|摄氏度|华氏度|度(?!数|电|角))"), _temperature),
     (re.compile(rf"(?<![\d.A-Za-z])({_SIGN}{N})(?:(?:{_TO})({N}))?\s?({units.UNIT})"), _measure),
+    (re.compile(rf"(?<=[\d零一二两三四五六七八九十][万亿千百])({units.UNIT})"), lambda found: units.name(found[1])),
     *maths.POWERS,
     (clock.YEAR_RANGE, clock.say_year_range),
     (clock.YEARS, clock.say_years),
@@ -246,14 +257,15 @@ _RULES: tuple[tuple[re.Pattern[str], Make], ...] = (
     (re.compile(rf"(?<![\d.A-Za-z])({N})(?:(?:{_TO})({N}))?([wWkK])(?![A-Za-z0-9])"), _scaled),
     (re.compile(r"(?<![\d-])(\d{1,2})-(\d{1,2})(?=班)"), lambda found: f"{number(found[1])}杠{number(found[2])}"),
     (re.compile(rf"(?<![\d.A-Za-z-])({N})(?:{_TO})([-−]?{N})(?![\d-]|\.\d|\s?[=＝])"), _range),
-    (re.compile(r"\b(H)\.(26\d)(?!\d)"), lambda found: f"{found[1]}点{digits(found[2])}"),
+    (re.compile(r"(?<![A-Za-z])(H)\.(26\d)(?!\d)"), lambda found: f"{found[1]}点{digits(found[2])}"),
     *signs.BEFORE_NUMBERS,
     (re.compile(r"(?<=[\u4e00-\u9fff])(?<![年月日号点第])[-−](?=\d)"), "负"),
+    (re.compile(r"(?<![\d.A-Za-z第点])2分(?=\d{1,2}秒|[钟半])"), "两分"),
     (re.compile(r"(?<![\d.A-Za-z第])2点(?=\d{1,2}分|[半整过多钟前后左]|[一三]刻|[，。！？、；\s]|$|开|到|出|集|去|来|见)"), "两点"),
     (re.compile(rf"(?<![\d.A-Za-z]){_MINUS}{N}(?=元|块|美元|欧元|英镑|日元|港元|人民币)"), lambda found: "两" if found.group() == "2" else amount(found.group().replace("，", ","))),
     (re.compile(rf"(?<![\d.A-Za-z第月年零]){N}(?=\s?(?:多|余|来)?(?:{units.MEASURES}))(?!\s?[月日号点](?!半))"), _counted),
     *codes.AFTER,
-    (re.compile(r"(?<![\w.])\.\d+"), _number),
+    (re.compile(r"(?<![A-Za-z0-9_.])\.\d+"), _number),
     (re.compile(rf"{_MINUS}{N}"), _number),
     *signs.AFTER_NUMBERS,
 )  # fmt: skip

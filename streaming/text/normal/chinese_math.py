@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 
+from streaming.text.normal import chinese_units as units
 from streaming.text.normal.aligned import Make
 from streaming.text.normal.chinese_numbers import cardinal, number
 from streaming.text.normal.english_math import GREEK, greek
@@ -26,6 +27,11 @@ def _power(found: re.Match[str]) -> str:
     return f"{said}的{raised}次方"
 
 
+def _powered(found: re.Match[str]) -> str:
+    """``10^8m/s``."""
+    return f"{number(found[1])}的{number(found[2])}次方{units.name(found[3])}"
+
+
 def _lowered(found: re.Match[str]) -> str:
     return cardinal(int(found.group().translate(_PLAIN)))
 
@@ -39,9 +45,13 @@ def _factorial(found: re.Match[str]) -> str:
 
 
 EARLY: tuple[tuple[re.Pattern[str], Make], ...] = (
-    (re.compile(r"(?<![\w.,])(\d+(?:\.\d+)?)[eE]([-+−]?\d{1,3})(?![\w]|\.\d)"), _scientific),
+    (
+        re.compile(r"(?<![A-Za-z0-9.,])(\d+(?:\.\d+)?)[eE]([-+−]?\d{1,3})(?![A-Za-z0-9]|\.\d)"),
+        _scientific,
+    ),
     (re.compile(r"(?<=\d)\*\*(?=\d)"), "^"),
     (re.compile(rf"(?<![\d.])({_N})!(?=\s?=)"), _factorial),
+    (re.compile(rf"(?<![\d.])({_N})\^([-−]?\d+)\s?({units.UNIT})"), _powered),
 )
 POWERS: tuple[tuple[re.Pattern[str], Make], ...] = (
     (re.compile(rf"(?<![\d.])({_N}|[A-Za-z]|\))\^([-−]?[A-Za-z0-9]+|\([^()]{{1,24}}\))"), _power),
@@ -49,6 +59,7 @@ POWERS: tuple[tuple[re.Pattern[str], Make], ...] = (
     (re.compile("([A-Za-z)])([⁰¹⁴⁵⁶⁷⁸⁹⁺⁻ⁿ]+)"), _power),
     (re.compile("(?<=[A-Za-z)])[₀-₉]+"), _lowered),
     (re.compile(r"(?<![\w)\u4e00-\u9fff])−(?=[A-Za-z(√])"), "负"),
+    (re.compile(r"(?<=[方²³])\s?[-−]\s?(?=[\dA-Za-z])"), "减"),
     (GREEK, greek),
 )
 """Behind measures, whose powers are others: m² is 平方米."""

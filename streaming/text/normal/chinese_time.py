@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 
-from streaming.text.normal.chinese_numbers import cardinal, digits, number
+from streaming.text.normal.chinese_numbers import cardinal, count, digits, number
 
 _HALF = r"(?:\s?([AaPp])\.?\s?[Mm]\.?(?![A-Za-z]))"
 _CLOCK = rf"(\d{{1,2}})[:：](\d{{2}})(?:[:：](\d{{2}}))?(?!\d|[:：]\d){_HALF}?"
@@ -19,21 +19,26 @@ CLOCK = re.compile(
 )
 STAMP = re.compile(r"(?<=\d)T(?=\d{2}:\d{2})")
 COMPACT = re.compile(
-    r"(?<![\w.,-])((?:19|20)\d{2})(0[1-9]|1[0-2])(0[1-9]|[12]\d|3[01])(?![\w-]|[.,]\d)"
+    r"(?<![A-Za-z0-9.,-])((?:19|20)\d{2})(0[1-9]|1[0-2])(0[1-9]|[12]\d|3[01])(?![A-Za-z0-9-]|[.,]\d)"
 )
 LASTED = re.compile(r"(?<![\d.])(\d{1,3})['′](\d{1,2})(?:[\"″]|''|″)")
+HOURS = re.compile(r"(?<![A-Za-z0-9.])(\d{1,3})h\s?(\d{1,2})\s?(?:min|m)?(?![A-Za-z\d])")
+HUNDREDTHS = re.compile(r"(?<=\d)秒(\d{2})(?!\d)")
+RAN = re.compile(
+    r"((?:用时|耗时|历时|时长|成绩|马拉松|跑了|净计时)[^\d，。]{0,3})(\d{1,2}):(\d{2}):(\d{2})(?![\d:])"
+)
 PLACE = re.compile(r"(\d{1,3})[°º](\d{1,2})['′](?:(\d{1,2}(?:\.\d+)?)[\"″])?")
 FESTIVAL = re.compile(
-    r"(?<![\d.])(\d{1,2})[·.・](\d{1,2})(?=假期|黄金周|小长假|长假|劳动节|青年节|儿童节|妇女节|建军节|国庆|购物节|晚会|事变|事件|运动|惨案|地震|大促|维权|消费者)"
+    r"(?<![\d.])(\d{1,2})[·.・](\d{1,2})(?=假期|黄金周|小长假|长假|劳动节|青年节|儿童节|妇女节|建军节|国庆|购物节|晚会|事变|事件|运动|惨案|地震|大促|维权|消费者|[”\x22])"
 )
 EXPIRY = re.compile(r"(有效期(?:限)?(?:至|到|截止)?[是为:：]?\s?)(0[1-9]|1[0-2])/(\d{2})(?![\d/])")
-HOUR = re.compile(rf"(?<![\w.:])(\d{{1,2}}){_HALF}")
+HOUR = re.compile(rf"(?<![A-Za-z0-9.:])(\d{{1,2}}){_HALF}")
 YMD = re.compile(
     r"(?<![\dA-Za-z./-])((?:19|20|21)\d{2})([-/.])(\d{1,2})\2(\d{1,2})(?![\d/-]|\.\d)日?"
 )
-YM = re.compile(r"(?<![\w./-])((?:19|20)\d{2})[/.-](0?[1-9]|1[0-2])(?=月)")
+YM = re.compile(r"(?<![A-Za-z0-9./-])((?:19|20)\d{2})[/.-](0?[1-9]|1[0-2])(?=月)")
 MD = re.compile(
-    r"((?:[在于到从自至]|截止|截至|截至到|日期|生日|(?:周|星期)[一二三四五六日天]|今天|明天|昨天|有效期[至到]|[,，(（](?=\s?\d{1,2}/\d{1,2}(?:[日号]|\s?[（(]?(?:周|星期)|\s?(?:上午|下午|晚|早|凌晨|\d{1,2}[:：]))))\s?(?:是|为|：)?\s?)(0?[1-9]|1[0-2])/(0?[1-9]|[12]\d|3[01])(?![\d/%.]|的|\s?[a-zA-Z英])(?=[日号(（,，。\s(]|$|[\u4e00-\u9fff])"
+    r"((?:[在于到从自至]|截止|截至|截至到|日期|生日|(?:周|星期)[一二三四五六日天]|今天|明天|昨天|有效期[至到]|预计|将于|已于|定于|最迟|最晚|[,，(（](?=\s?\d{1,2}/\d{1,2}(?:[日号]|\s?[（(]?(?:周|星期)|\s?(?:上午|下午|晚|早|凌晨|\d{1,2}[:：]))))\s?(?:是|为|：)?\s?)(0?[1-9]|1[0-2])/(0?[1-9]|[12]\d|3[01])(?![\d/%.]|的|\s?[a-zA-Z英])(?=[日号(（,，。\s(]|$|[\u4e00-\u9fff])"
 )
 YEARS = re.compile(
     r"(?<![\d.])((?:19|20)\d{2})\s?[-–—~～至到]\s?((?:19|20)\d{2})(?![\d.]|\s?[年元个人块万次米])"
@@ -54,7 +59,8 @@ def say_clock(found: re.Match[str]) -> str | None:
     before = found.string[max(0, found.start() - 8) : found.start()]
     if re.search("比分|[以]\\s?$|[大小]胜|战胜|击败|领先|落后|比例|赔率|画幅|宽高比|比率", before):
         return f"{cardinal(int(found[2]))}比{cardinal(int(found[3]))}"
-    return _clock(found[2], found[3], found[4], found[5] or found[1])
+    half = None if _half_said(found) else found[5] or found[1]
+    return _clock(found[2], found[3], found[4], half)
 
 
 def say_clock_range(found: re.Match[str]) -> str | None:
@@ -65,7 +71,13 @@ def say_clock_range(found: re.Match[str]) -> str | None:
 
 def say_hour(found: re.Match[str]) -> str | None:
     """``9am``: 上午九点."""
-    return _clock(found[1], "00", None, found[2])
+    return _clock(found[1], "00", None, None if _half_said(found) else found[2])
+
+
+def _half_said(found: re.Match[str]) -> bool:
+    """Whether the half of the day stands before it in words."""
+    before = found.string[max(0, found.start() - 4) : found.start()].rstrip()
+    return before.endswith(("早上", "上午", "中午", "下午", "傍晚", "晚上", "凌晨", "夜里"))
 
 
 def _clock(hour: str, minute: str, second: str | None, half: str | None) -> str | None:
@@ -126,6 +138,22 @@ def say_lasted(found: re.Match[str]) -> str:
     before = found.string[max(0, found.start() - 8) : found.start()]
     units = ("英尺", "英寸") if re.search("[身个]高|高度", before) else ("分", "秒")
     return f"{cardinal(int(found[1]))}{units[0]}{cardinal(int(found[2]))}{units[1]}"
+
+
+def say_hours(found: re.Match[str]) -> str:
+    """``4h18min``."""
+    return f"{count(found[1])}小时{cardinal(int(found[2]))}分钟"
+
+
+def say_hundredths(found: re.Match[str]) -> str:
+    """``10秒81``."""
+    return f"秒{digits(found[1])}"
+
+
+def say_ran(found: re.Match[str]) -> str:
+    """``马拉松2:05:30``: how long, not when."""
+    minutes = ("零" if int(found[3]) < _TEN else "") + cardinal(int(found[3]))
+    return f"{found[1]}{count(found[2])}小时{minutes}分{cardinal(int(found[4]))}秒"
 
 
 def say_place(found: re.Match[str]) -> str:

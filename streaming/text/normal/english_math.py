@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 
+from streaming.text.normal import english_units as units
 from streaming.text.normal.aligned import Make
 from streaming.text.normal.english_numbers import cardinal, number
 
@@ -52,6 +53,11 @@ def _lowered(found: re.Match[str]) -> str:
     return f" {index}{' ' if after.isalnum() else ''}"
 
 
+def _powered(found: re.Match[str]) -> str:
+    """``10^8 m/s``."""
+    return f"{number(found[1])}{_power(found[2])} {units.name(found[3], one=False)}"
+
+
 def _scientific(found: re.Match[str]) -> str:
     return f"{number(found[1])} times ten to the power of {number(found[2].removeprefix('+'))}"
 
@@ -71,6 +77,7 @@ def _times(found: re.Match[str]) -> str:
 EARLY: tuple[tuple[re.Pattern[str], Make], ...] = (
     (re.compile(r"(?<![\w.,])(\d+(?:\.\d+)?)[eE]([-+−]?\d{1,3})(?![\w]|\.\d)"), _scientific),
     (re.compile(r"(?<=\d)\*\*(?=\d)"), "^"),
+    (re.compile(rf"(?<![\w.])({_N})\^([-−]?\d+)\s?({units.UNIT})"), _powered),
 )
 """Before numbers are read."""
 POWERS: tuple[tuple[re.Pattern[str], Make], ...] = (

@@ -48,8 +48,9 @@ TRAILING = re.compile(
     rf"(?<![\w.,])([-−+])?({NUMBER})({SCALE})?\s?({_SYMBOL}|(?:{_CODE}|kr|zł)\b)(?!\d)"
 )
 CENTS = re.compile(rf"(?<![\w.,])({NUMBER})\s?¢")
-_PER = {"mo": "month", "yr": "year", "hr": "hour", "wk": "week", "min": "minute", "h": "hour", "kg": "kilogram", "lb": "pound", "oz": "ounce", "L": "liter", "GB": "gigabyte", "kWh": "kilowatt hour", "sqft": "square foot", "m": "month", "d": "day", "y": "year"}  # fmt: skip
+_PER = {"mo": "month", "yr": "year", "hr": "hour", "wk": "week", "min": "minute", "h": "hour", "kg": "kilogram", "lb": "pound", "oz": "ounce", "L": "liter", "GB": "gigabyte", "kWh": "kilowatt hour", "sqft": "square foot", "gal": "gallon", "ft": "foot", "mi": "mile", "km": "kilometer", "m": "month", "d": "day", "y": "year"}  # fmt: skip
 _CENT_DIGITS = 2
+_WITHOUT_CENTS = frozenset({"yen", "won", "dong", "bitcoin"})
 
 
 def say_money(found: re.Match[str]) -> str | None:
@@ -94,7 +95,7 @@ def _amount(value: str, scale: str | None, symbol: str, nation: str) -> str:
     whole, point, rest = value.partition(".")
     if not point or not rest.strip("0"):
         return f"{number(whole)} {nation}{one if is_one(whole) else many}"
-    if len(rest) != _CENT_DIGITS:
+    if len(rest) != _CENT_DIGITS or one in _WITHOUT_CENTS:
         return f"{number(value)} {nation}{many}"
     small = f"{cardinal(int(rest))} {cent if rest == '01' else cents}"
     if not whole.strip("+-−0,"):

@@ -13,18 +13,18 @@ from streaming.text.normal.aligned import Make
 _COMPARED = {
     "<": "less than", ">": "greater than", "=": "equals", "≠": "is not equal to", "≤": "less than or equal to",
     "≥": "greater than or equal to", "<=": "less than or equal to", ">=": "greater than or equal to",
-    "==": "equals", "!=": "is not equal to", "≈": "approximately", "×": "times", "÷": "divided by", "±": "plus or minus",
+    "&&": "and", "||": "or", "==": "equals", "!=": "is not equal to", "≈": "approximately", "×": "times", "÷": "divided by", "±": "plus or minus",
     "+": "plus", "−": "minus", "→": "to", "->": "to", "=>": "to", "⇒": "to", "∞": "infinity", "√": "the square root of", "∛": "the cube root of", "∑": "the sum of",
     "∫": "the integral of", "∏": "the product of", "∈": "in", "∉": "not in", "∪": "union", "∩": "intersection", "⊂": "is a subset of", "⊆": "is a subset of",
     "∀": "for all", "∃": "there exists", "∂": "partial", "∇": "nabla", "⁄": "over", "∓": "minus or plus", "⊥": "is perpendicular to", "∠": "angle",
 }  # fmt: skip
-_ALONE = {"&": "and", "@": "at", "%": "percent", "°": "degrees", "№": "number", "§": "section", "¶": "paragraph", "µ": "micro", "¢": "cents", "$": "dollars", "€": "euros", "£": "pounds", "¥": "yen", "‰": "per mille", "∅": "the empty set"}  # fmt: skip
+_ALONE = {"&": "and", "@": "at", "%": "percent", "°": "degrees", "№": "number", "§": "section", "¶": "paragraph", "µ": "micro", "¢": "cents", "$": "dollars", "€": "euros", "£": "pounds", "¥": "yen", "‰": "per mille", "∞": "infinity", "∵": "because", "∴": "therefore", "∥": "is parallel to", "△": "triangle", "∅": "the empty set"}  # fmt: skip
 _TITLES = {"Mr": "Mister", "Mrs": "Missus", "Dr": "Doctor", "Prof": "Professor", "St": "Saint", "Gen": "General", "Sgt": "Sergeant", "Capt": "Captain", "Lt": "Lieutenant", "Gov": "Governor", "Sen": "Senator", "Rep": "Representative", "Rev": "Reverend", "Mt": "Mount", "Ft": "Fort"}  # fmt: skip
 _SHORT = {
     "e.g.": "for example", "i.e.": "that is", "etc.": "et cetera", "vs.": "versus", "vs": "versus", "approx.": "approximately", "w/o": "without", "w/": "with",
     "a.k.a.": "also known as", "aka": "also known as", "incl.": "including", "max.": "maximum", "min.": "minimum",
     "Ave.": "Avenue", "Blvd.": "Boulevard", "Rd.": "Road", "Ln.": "Lane", "Hwy.": "Highway", "Pkwy.": "Parkway", "Dept.": "Department", "dept.": "department", "Co.": "Company", "Corp.": "Corporation", "Bros.": "Brothers", "Assn.": "Association",
-    "b/c": "because", "c/o": "care of", "approx": "approximately", "govt.": "government", "Govt.": "Government", "Univ.": "University", "temp.": "temperature", "Fig.": "Figure", "fig.": "figure", "Figs.": "Figures", "Vol.": "Volume", "vol.": "volume",
+    "b/c": "because", "c/o": "care of", "approx": "approximately", "govt.": "government", "Govt.": "Government", "Univ.": "University", "Rm.": "Room", "Bldg.": "Building", "Fl.": "Floor", "Temp.": "Temperature", "Apt.": "Apartment", "Ste.": "Suite", "temp.": "temperature", "Fig.": "Figure", "fig.": "figure", "Figs.": "Figures", "Vol.": "Volume", "vol.": "volume",
     "Ch.": "Chapter", "Eq.": "Equation", "pp.": "pages", "et al.": "and others", "cf.": "compare", "ca.": "circa", "Inc.": "Incorporated", "Ltd.": "Limited", "Jr.": "Junior", "Sr.": "Senior",
 }  # fmt: skip
 _BEFORE_NUMBER = {"p": "page", "pg": "page", "ch": "chapter", "sec": "section", "Sec": "Section", "est": "established", "c": "circa", "num": "number", "ext": "extension", "Ext": "Extension", "tel": "telephone", "Tel": "Telephone", "par": "paragraph", "para": "paragraph", "ver": "version", "Ver": "Version", "art": "article", "Art": "Article", "eq": "equation", "eqs": "equations"}  # fmt: skip
@@ -55,9 +55,22 @@ def _slashes(found: re.Match[str]) -> str:
         return " or ".join(words)
     if all(word.isupper() for word in words):
         return " ".join(words)
-    if len(words) > 2 or all(word[:1].isupper() and len(word) > 2 for word in words):
+    if len(words) > 2 or all(word[:1].isupper() for word in words):
         return ", ".join(words)
     return " slash ".join(words)
+
+
+def _about(found: re.Match[str]) -> str:
+    """A tilde before a number, unless the word for it is there."""
+    words = ("about", "around", "roughly", "nearly", "almost", "approximately", "some")
+    return "" if found.string[: found.start()].rstrip().lower().endswith(words) else "about "
+
+
+def _letters(found: re.Match[str]) -> str | None:
+    """``x - y``, ``x * y`` in a formula."""
+    if found[2] != "*" and " " not in found.group():
+        return None
+    return f"{found[1]} {({'-': 'minus', '*': 'times', '/': 'over'})[found[2]]} "
 
 
 def _before_number(found: re.Match[str]) -> str:
@@ -79,17 +92,22 @@ BEFORE_NUMBERS: tuple[tuple[re.Pattern[str], Make], ...] = (
     (re.compile(r"(?<![\w&])[#№]\s?(?=\d)"), lambda _: "number "),
     (re.compile(r"(?<![\w&#])#(?=[A-Za-z])"), lambda _: ""),
     (re.compile(r"§\s?(?=\d)"), lambda _: "section "),
-    (re.compile(r"(?<![\w~])(?<![\w)] )[~～∼≈]\s?(?=[\d$€£.])"), lambda _: "about "),
     (re.compile(rf"(?<![\w.])(?:{_SHORT_WORDS})(?!\w)"), _short),
 )  # fmt: skip
+ABOUT: tuple[tuple[re.Pattern[str], Make], ...] = (
+    (re.compile(r"(?<![\w~])(?<![\d)] )[~～∼]\s?(?=[\d$€£.])"), _about),
+)
+"""Before a number that has a unit behind it."""
 AFTER_NUMBERS: tuple[tuple[re.Pattern[str], Make], ...] = (
     (re.compile(r"(?<![\w/.])(?!w/)[A-Za-z']{1,20}(?:/[A-Za-z']{1,20}){1,6}(?![\w/])"), _slashes),
+    (re.compile(r"\b([a-z])\s?([-*/])\s?(?=[a-z]\b(?!'))"), _letters),
     (re.compile(r"(?<=\w)/(?=\w)"), " slash "),
     (maths.GREEK, maths.greek),
+    (re.compile(r"(?<=[a-z])\+\+(?!\w)"), " plus plus"),
     (re.compile(r"(?<=[a-z])\+(?=[\s,.;:!?)]|\Z)"), " plus"),
     (re.compile(r"(?<=\w)(?:'s)?@(?=\w)"), lambda _: " at "),
     (re.compile(r"(?<!\w)@(?=\w)"), lambda _: ""),
-    (re.compile(rf"\s*(?<![<>=+\-→])(?:{_COMPARE})(?![<>=+\-→])\s*(?=[\w(\"'$√∛∑∫∏∂∞-])"), lambda found: f" {_COMPARED[found.group().strip()]} "),
+    (re.compile(rf"\s*(?<![<>=+\-→])(?:{_COMPARE})(?![<>=+\-→])\s*(?=[\w(\"'$√∛∑∫∏∂∞\[{{-])"), lambda found: f" {_COMPARED[found.group().strip()]} "),
     (re.compile(rf"(?<![{re.escape(''.join(_ALONE))}])[{re.escape(''.join(_ALONE))}](?![{re.escape(''.join(_ALONE))}])"), lambda found: f" {_ALONE[found.group()]} "),
     (re.compile(r"[~～^|\\<>{}=•·■□▪◦©®™†‡¤¦ªº←↑→↓↔⇒✓✔✗✘★☆●○◆◇\[\]]+"), lambda _: " "),
 )  # fmt: skip

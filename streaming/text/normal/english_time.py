@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import re
 
-from streaming.text.normal.english_numbers import cardinal, ordinal, year
+from streaming.text.normal.aligned import Make
+from streaming.text.normal.english_numbers import cardinal, ordinal, plural, year
 
 MONTHS = [
     "January",
@@ -27,7 +28,7 @@ _SHORT = {month[:3].lower(): month for month in MONTHS}
 _MONTH = "|".join(
     [*MONTHS, *(f"{month[:3]}\\.?" for month in MONTHS if month != "May"), "Sept\\.?"]
 )
-_HALF = r"(?:\s?([AaPp])(?:\.\s?[Mm]\b(?:\.(?=\s*[\w,;:)(—-]))?|[Mm]\b))"
+_HALF = r"(?:\s?([AaPp])(?:\.\s?[Mm]\b(?:\.(?=\s*[\w,;:)(—–-]))?|[Mm]\b))"
 _CLOCK = rf"(\d{{1,2}}):(\d{{2}})(?::(\d{{2}}))?(?!\d|:\d){_HALF}?"
 
 CLOCK_RANGE = re.compile(rf"(?<![\w.:]){_CLOCK}\s?(?:[-–—~～]|to)\s?{_CLOCK}(?![\w%])")
@@ -47,7 +48,7 @@ MONTH_DAY = re.compile(
     rf"\b({_MONTH})\s(\d{{1,2}})(?:st|nd|rd|th)?(?![\d:%.]\d|\d|\w)(?:(\s?[-–]\s?|\sto\s|\sand\s)(\d{{1,2}})(?:st|nd|rd|th)?(?![\d:%]|\w))?(?:(,?)\s(\d{{4}})(?!\d|[.,]\d))?"
 )
 DAY_MONTH = re.compile(
-    rf"(?<![\w.:,/$€£-])(the\s)?(\d{{1,2}})(?:st|nd|rd|th)?\s(?:of\s)?({_MONTH})\b(?:(,?)\s(\d{{4}})(?!\d|[.,]\d))?"
+    rf"(?<![\w.:,/$€£-])(the\s)?(\d{{1,2}})(?:st|nd|rd|th)?\s(?:of\s)?({_MONTH})(?!\w)(?:(,?)\s(\d{{4}})(?!\d|[.,]\d))?"
 )
 _ABOUT_A_DAY = (
     "[Oo]n|[Bb]y|[Uu]ntil|[Tt]ill|[Ss]ince|[Bb]efore|[Aa]fter|[Dd]ue|[Dd]ated?|[Ff]rom|[Tt]hrough|"
@@ -59,9 +60,13 @@ SLASHED_DAY = re.compile(
     rf"(?:(\s?(?:[-–]|to|and|or|through)\s?){_MD}(?![\w/%]|\.\d))?"
 )
 WEEKDAY = re.compile(
-    r"\b(?:(?:Mon|Tues?|Wed|Thurs?|Thu|Fri|Sat|Sun)\.(?=,|\s+[A-Z\d]|\s*[-–/])|(?:Tues?|Thurs?|Thu|Fri)(?![\w'’.-])"
-    r"|(?:Mon|Wed|Sat|Sun)(?=,?\s(?:\d|[A-Z][a-z]{2}\.?\s\d)|\s?[-–/]\s?(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)))"
-    r"|(?<=[-–/])(?:Mon|Wed|Sat|Sun)\b"
+    r"\b(?:(?:Mon|Tues?|Wed|Thurs?|Thu|Fri|Sat|Sun)\.(?=,|\s+[A-Z\d]|\s*[-–/]|\s*\Z)|(?:Tues?|Thurs?|Thu|Fri)(?![\w'’.-])"
+    r"|(?:Mon|Wed|Sat|Sun)(?=,\s*\Z|,?\s(?:\d|[A-Z][a-z]{2}\.?\s\d)|\s?[-–/]\s?(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)))"
+    r"|(?:(?<=[-–/])|(?<=\bon )|(?<=\bby )|(?<=very )|(?<=losed )|(?<=next )|(?<=last )|(?<=this )|(?<=ntil ))(?:Mon|Wed|Sat|Sun)\b"
+)
+DAYS_TO = re.compile(
+    r"(?<=[nseurit]day)\s?[-–—]\s?(?=(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day\b)"
+    rf"|(?<=[a-z])\s[-–—]\s(?=(?:{'|'.join(MONTHS)})\b)|(?<=\b[AP] M)\s?[-–—]\s?(?=[a-z])"
 )
 MONTH_NAME = re.compile(
     r"\b(Jan|Feb|Mar|Apr|Jun|Jul|Aug|Sept?|Oct|Nov|Dec)(?:\.(?=\s*[\w,])|(?=\s?[-–]\s?[A-Z][a-z]{2}\b))"
@@ -83,6 +88,11 @@ def say_clock(found: re.Match[str]) -> str | None:
     before = found.string[max(0, found.start() - 24) : found.start()].lower()
     if re.search(r"\b(?:ratio|score[ds]?|odds|aspect)\b[^.]*$", before):
         return f"{cardinal(int(hour))} to {cardinal(int(minute))}"
+    if second and _runs(before):
+        parts = ((hour, "hour"), (minute, "minute"), (second, "second"))
+        return " ".join(
+            f"{cardinal(int(many))} {unit}{'' if int(many) == 1 else 's'}" for many, unit in parts
+        )
     if not (second or half) and int(hour) > _LAST_HOUR and _TEN <= int(minute) <= _LAST_MINUTE:
         return f"{cardinal(int(hour))} {cardinal(int(minute))}" if _runs(before) else None
     said = _clock(hour, minute, second, half)
@@ -129,7 +139,8 @@ def _day(month_number: str, day: str) -> str:
 
 def say_weekday(found: re.Match[str]) -> str:
     """``Tues.``: Tuesday."""
-    return _DAYS[found.group()[:2]]
+    ends = found.group().endswith(".") and found.end() == len(found.string)
+    return _DAYS[found.group()[:2]] + ("." if ends else "")
 
 
 def say_month(found: re.Match[str]) -> str:
@@ -223,3 +234,61 @@ def say_day_month(found: re.Match[str]) -> str | None:
 def say_month_year(found: re.Match[str]) -> str:
     """``March 2026``."""
     return f"{month(found[1])} {year(int(found[2]))}"
+
+
+def _decade(found: re.Match[str]) -> str:
+    written = found[1]
+    return plural(year(int(written)) if len(written) == 4 else cardinal(int(written)))
+
+
+def _hyphened(found: re.Match[str]) -> str:
+    """``pre-1950``."""
+    return f"{found[1]}-{year(int(found[2]))}"
+
+
+def _many(found: re.Match[str]) -> str:
+    """``100s of``: hundreds of."""
+    return plural(cardinal(int(found[1].replace(",", "")))).removeprefix("one ")
+
+
+def _season(found: re.Match[str]) -> str | None:
+    """``2023/24``."""
+    if (int(found[1]) + 1) % 100 != int(found[2]):
+        return None
+    return f"{year(int(found[1]))} to {cardinal(int(found[2]))}"
+
+
+def _fiscal(found: re.Match[str]) -> str:
+    """``FY2024``, ``Q1'25``."""
+    written = found[2]
+    said = year(int(written)) if len(written) == 4 else cardinal(int(written))
+    return f"{found[1]} {said}"
+
+
+DECADES: tuple[tuple[re.Pattern[str], Make], ...] = (
+    (re.compile(r"(?<![\w.,$€£])['’]?(\d{3}0|[2-9]0)['’]?s\b(?!\sof\b)"), _decade),
+    (re.compile(r"(?<=ies)\s?[-–—]\s?(?=[a-z]+ies\b)"), " to "),
+    (re.compile(r"\b(pre|post|mid|early|late|pre-|post-)-(\d{4})(?![\w-])"), _hyphened),
+    (re.compile(r"(?<![\w.,$€£])(1(?:0{1,3}|,000))s(?=\sof\b)"), _many),
+)
+"""Before money, which may end in an s too."""
+RULES: tuple[tuple[re.Pattern[str], Make], ...] = (
+    (STAMP, say_stamp),
+    (ISO, say_iso),
+    (COMPACT, say_compact),
+    (CLOCK_RANGE, say_clock_range),
+    (HOUR_RANGE, say_hour_range),
+    (CLOCK, say_clock),
+    (HOUR, say_hour),
+    (LASTED, say_lasted),
+    (SLASHED, say_slashed),
+    (SLASHED_DAY, say_slashed_day),
+    (WEEKDAY, say_weekday),
+    (MONTH_DAY, say_month_day),
+    (DAY_MONTH, say_day_month),
+    (MONTH_YEAR, say_month_year),
+    (MONTH_NAME, say_month),
+    (DAYS_TO, " to "),
+    (re.compile(r"(?<![\w/])((?:19|20)\d{2})/(\d{2})(?![\w/]|\.\d)"), _season),
+    (re.compile(r"\b(FY|CY|[QH][1-4])\s?['’]?((?<=[FC]Y)(?:20)?\d{2}|(?<=['’])\d{2})\b"), _fiscal),
+)

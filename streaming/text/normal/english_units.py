@@ -26,12 +26,14 @@ _UNITS = {
     "KiB": "kibibyte", "MiB": "mebibyte", "GiB": "gibibyte", "TiB": "tebibyte",
     "kbps": "kilobit per second", "Kbps": "kilobit per second", "Mbps": "megabit per second", "Gbps": "gigabit per second",
     "mph": "mile per hour", "kph": "kilometer per hour", "kmh": "kilometer per hour", "mpg": "mile per gallon", "fps": "frame per second", "rpm": "revolution per minute",
-    "dB": "decibel", "px": "pixel", "pt": "point", "ppm": "part per million", "mol": "mole", "ha": "hectare", "hp": "horsepower", "acre": "acre",
-    "sq ft": "square foot", "sqft": "square foot", "sq m": "square meter", "cc": "cubic centimeter", "°": "degree", "°C": "degree Celsius", "°F": "degree Fahrenheit", "℃": "degree Celsius", "℉": "degree Fahrenheit", "K": "kelvin",
+    "dB": "decibel", "px": "pixel", "pt": "point", "pts": "point", "ppm": "part per million", "mol": "mole", "ha": "hectare", "hp": "horsepower", "acre": "acre",
+    "sq ft": "square foot", "sqft": "square foot", "sq m": "square meter", "sq mi": "square mile", "sq km": "square kilometer", "sq. ft.": "square foot", "cc": "cubic centimeter", "°": "degree", "°C": "degree Celsius", "°F": "degree Fahrenheit", "℃": "degree Celsius", "℉": "degree Fahrenheit", "K": "kelvin",
     "ºC": "degree Celsius", "ºF": "degree Fahrenheit",
-    "day": "day", "month": "month", "year": "year", "hour": "hour", "minute": "minute", "second": "second", "week": "week", "person": "person",
+    "day": "day", "month": "month", "year": "year", "hour": "hour", "minute": "minute", "second": "second", "week": "week", "person": "person", "yr": "year", "wk": "week", "mo": "month",
 }  # fmt: skip
-_LONG_WORDS = frozenset({"day", "month", "year", "hour", "minute", "second", "week", "person", "K"})
+_LONG_WORDS = frozenset(
+    {"day", "month", "year", "hour", "minute", "second", "week", "person", "K", "yr", "wk", "mo"}
+)
 _POWERS = {"²": "square ", "2": "square ", "^2": "square ", "³": "cubic ", "3": "cubic ", "^3": "cubic "}  # fmt: skip
 _SAME = frozenset({"hertz", "kilohertz", "megahertz", "gigahertz", "horsepower"})
 
@@ -43,6 +45,8 @@ _POWER = r"(?:[²³]|\^[23]|(?<=m)[23])?"
 UNIT = rf"(?:{_ONE}){_POWER}(?:(?:/|·|⋅|\*|\bper\b)(?:{_BELOW}){_POWER}){{0,3}}(?![\w²³°])"
 """A unit and what it is divided by; no more than three of those."""
 
+RATE = rf"(?:{_BELOW})(?![\w²³°/])"
+"""A unit that a plain number is for: 8/day."""
 SPELT = rf"(?:{_ONE})(?![\w²³°/])"
 """A unit alone, as it stands behind a fraction: 3/4 kg."""
 

@@ -26,7 +26,8 @@ _BREAK_TAG = re.compile(
     re.IGNORECASE,
 )
 _TAG = re.compile(
-    r"</?[A-Za-z][A-Za-z0-9:-]{0,30}(?:\s[^<>]{0,200})?/?>|<!--.{0,200}?-->", re.DOTALL
+    r"</?[A-Za-z][A-Za-z0-9:-]{0,30}(?:\s[^<>=]{0,60}=[^<>]{0,200})?\s?/?>|<!--.{0,200}?-->",
+    re.DOTALL,
 )
 _ENTITY = re.compile("&(amp|lt|gt|quot|apos|nbsp|#39);")
 _ENTITIES = {"amp": "&", "lt": "<", "gt": ">", "quot": '"', "apos": "'", "#39": "'", "nbsp": " "}
@@ -42,15 +43,17 @@ _NOTE = re.compile(r"\[\^[\w-]{1,20}\]")
 _AUTOLINK = re.compile(r"<((?:https?://|mailto:)?[^<>\s]{3,200}[.@][^<>\s]{2,200})>")
 _TABLE_RULE = re.compile(r"(?:^|(?<=\n))[ \t|:+-]*-{2,}[ \t|:+-]*$", re.MULTILINE)
 _CODE = re.compile(r"(`{1,2})(?=\S)([^`\n]{1,300}?)(?<=\S)\1(?!`)")
-_STRONG = re.compile(
-    r"(?<![\w*])(\*{2,3})(?=[^\s*])|(?<=[^\s*\d])(\*{2,3})(?![*])|(?<=\d)(\*{2,3})(?![*\d])|(?<![\d*])(\*{2,3})"
-)
+_STRONG = re.compile(r"(?<![*\d])\*{2,3}(?!\*)|(?<=\d)\*{2,3}(?![*\d])")
+_STARS = re.compile(r"(?<![\d\s*])\*{4,}(?!\s?\d)|(?<!\d)(?<!\d\s)(?<!\*)\*{4,}(?![*\d]|\s[\d*])")
+"""A row of stars that masks no number."""
 _MARKED = re.compile(r"==(?=[^\s=])([^=\n]{1,200}?)(?<=[^\s=])==(?![=\w])")
 _KEYS = re.compile(
     r"(?<=[按拨键入以和或])[*＊](?=[号键]|[，。,.！!]|\Z|重|返|结)|(?<=[Pp]ress )\*(?![\w*])|(?<=[Tt]he )\*(?= key)|(?<=\bor )\*(?=[ ,.])"
 )
 """The star key of a telephone, which is said."""
-_CITED = re.compile(r"(?<=[\w.,!?。！？）)”\"])(?:\[\d{1,3}(?:[-,–]\d{1,3})*\])+(?!\()")
+_CITED = re.compile(
+    r"(?:(?<=[a-z]{3})|(?<=[.,!?。！？）)”\"\u4e00-\u9fff]))(?:\[[1-9]\d{0,2}(?:[-,–]\d{1,3})*\])+(?![(=`\w]|\s=)"
+)
 """A footnote's number, which touches what it is about: silent, as ``[^1]`` is."""
 _UNDER_STRONG = re.compile(r"(?<![\w])_{2,3}(?=[^\s_])|(?<=[^\s_])_{2,3}(?![\w])")
 _EMPHASIS = re.compile(r"(?<![\w*])\*(?=[^\s*\d])([^*\n]{1,300}?)(?<=[^\s*])\*(?![\w*])")
@@ -86,6 +89,7 @@ def strip_markdown(aligned: Aligned) -> None:
     _cells(aligned)
     _unwrap(aligned, _CODE, group=2)
     aligned.sub(_STRONG, "")
+    aligned.sub(_STARS, "")
     aligned.sub(_UNDER_STRONG, "")
     for pattern in (_EMPHASIS, _UNDER, _STRIKE, _MARKED):
         _unwrap(aligned, pattern)
@@ -105,6 +109,7 @@ def _unwrap(aligned: Aligned, pattern: re.Pattern[str], group: int = 1) -> None:
 
 
 _ROW = re.compile(r"(?:^|(?<=\n))[ \t]*\|.*|.*\|[ \t]*$", re.MULTILINE)
+_PARTED = re.compile(r"\S[ \t]+\|[ \t]+\S")
 _EDGE = re.compile(r"(?:^|(?<=\n))[ \t]*\|[ \t]*|[ \t]*\|[ \t]*$", re.MULTILINE)
 _BAR = re.compile(r"[ \t]*(?<!\|)\|(?!\|)[ \t]*")
 
@@ -113,6 +118,6 @@ def _cells(aligned: Aligned) -> None:
     """A table's row is read as its cells with a short pause between."""
     if "|" not in aligned.text:
         return
-    if _ROW.search(aligned.text) or aligned.text.count("|") > 1:
+    if _ROW.search(aligned.text) or _PARTED.search(aligned.text):
         aligned.sub(_EDGE, "")
         aligned.sub(_BAR, ", ")

@@ -20,6 +20,7 @@ from streaming.text.normal.faces import strip_faces
 from streaming.text.normal.latex import strip_latex
 from streaming.text.normal.lexicon import NO_LEXICON, Lexicon
 from streaming.text.normal.markup import strip_control, strip_markdown
+from streaming.text.normal.simplified import simplify
 from streaming.text.normal.tidy import even_widths, lead, tidy
 from streaming.text.normal.wide import english_marks
 from streaming.text.speakable import foreign_letters
@@ -83,7 +84,10 @@ class Normaliser:
         kept = self._lexicon.hide(aligned)
         strip_faces(aligned)
         even_widths(aligned)
-        rules = self._rules(self._language(segment.language, aligned.text))
+        primary = self._language(segment.language, aligned.text)
+        if primary in _CHINESE:
+            simplify(aligned)
+        rules = self._rules(primary)
         if rules is not None:
             rules(aligned)
         tidy(aligned)

@@ -22,14 +22,14 @@ _RANKED = (
     "Pope|King|Queen|Emperor|Tsar"
 )
 _COUNTED = (
-    "Part|Chapter|Volume|Vol\\.?|Book|Section|Sect?\\.|Act|Scene|Article|Art\\.|Title|Phase|Type|Class|"
+    "Part|Chapter|Volume|Vol\\.?|vol\\.|Book|Section|Sect?\\.|Act|Scene|Article|Art\\.|Title|Phase|Type|Class|"
     "Grade|Level|Stage|Step|Appendix|Figure|Fig\\.|Table|Canto|Episode|Season|Round|Group|Division|Tier|"
-    "Mark|Model|Schedule|Annex|Item|Unit|Lesson|Exhibit|War|Apollo|Gemini|Saturn|Bowl|Olympiad|Factor|"
+    "Mark|Mk\\.|Model|Schedule|Annex|Item|Unit|Lesson|Exhibit|War|Apollo|Gemini|Saturn|Bowl|Olympiad|Factor|"
     "part|chapter|volume|book|section|act|scene|article|phase|type|class|stage|level|table|figure|"
     "appendix|Quest|Symphony|Sonata|Opus|Concerto|Fantasy|Rocky|Henry"
 )
 _NUMERAL = r"(?=[IVXLCM])M{0,3}(?:CM|CD|D?C{0,3})(?:XC|XL|L?X{0,3})(?:IX|IV|V?I{0,3})"
-_AFTER = r"(?![\w]|['’](?!s\b)|\.[\w])"
+_AFTER = r"(?![\w-]|['’](?!s\b)|\.[\w])"
 RANKED = re.compile(rf"\b({_RANKED})\s({_NUMERAL}){_AFTER}")
 COUNTED = re.compile(rf"\b({_COUNTED})\s({_NUMERAL}){_AFTER}")
 CENTURY = re.compile(rf"\b({_NUMERAL})(?:th)?(?=[\s-]century|\scenturies)")
