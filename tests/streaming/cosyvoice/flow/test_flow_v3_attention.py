@@ -1,0 +1,75 @@
+"""Attention over pages: the same by views and gathered, as over one long tensor."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+from torch.nn import functional as F  # noqa: N812 - torch's own custom
+
+from streaming.cosyvoice.flow.base import HostRow, Rows
+from streaming.cosyvoice.flow.v3.attention import Gathered, Views, spans
+
+STEPS, HEADS, PAGES, HEAD_DIM = 3, 4, 9, 8
+
+
+def make_rows(*host):
+    width = max(len(row.table) for row in host)
+    tables = [[*row.table, *[0] * (width - len(row.table))] for row in host]
+    column = {
+        name: torch.tensor([getattr(row, name) for row in host])
+        for name in ("step", "page", "before", "keys", "position")
+    }
+    nothing = torch.empty(0)
+    return Rows(x=nothing, given=nothing, table=torch.tensor(tables), host=host, **column)
+
+
+def host_row(step, table, keys):
+    return HostRow(step, table[-1], 0, tuple(table), keys, 0, keys - 50 * (len(table) - 1))
+
+
+ROWS = make_rows(host_row(0, [3, 4, 5], 150), host_row(2, [4, 2, 7], 120), host_row(1, [6], 50))
+
+
+@pytest.mark.parametrize(
+    "way", [Views, lambda rows: Gathered(rows, shelf())], ids=["views", "gathered"]
+)
+def test_it_equals_attention_over_one_long_tensor(way):
+    kept, qkv = shelf(), torch.randn(3, 3, HEADS, 50, HEAD_DIM)
+    seen = way(ROWS)(kept, qkv)
+    for at, row in enumerate(ROWS.host):
+        assert torch.equal(kept[:, row.step, :, row.page], qkv[1:, at])
+        long = kept[:, row.step][:, :, list(row.table)].flatten(2, 3)[:, :, : row.keys]
+        expected = F.scaled_dot_product_attention(qkv[0, at], long[0], long[1])
+        assert torch.allclose(seen[at], expected, atol=1e-6)
+
+
+@pytest.mark.parametrize(
+    "way", [Views, lambda rows: Gathered(rows, shelf())], ids=["views", "gathered"]
+)
+def test_it_writes_nothing_but_its_rows_pages_at_their_steps(way):
+    kept = shelf()
+    before = kept.clone()
+    way(ROWS)(kept, torch.randn(3, 3, HEADS, 50, HEAD_DIM))
+    for row in ROWS.host:
+        kept[:, row.step, :, row.page] = before[:, row.step, :, row.page]
+    assert torch.equal(kept, before)
+
+
+def shelf():
+    return torch.randn(
+        (2, STEPS, HEADS, PAGES, 50, HEAD_DIM), generator=torch.Generator().manual_seed(5)
+    )
+
+
+@pytest.mark.parametrize(
+    ("table", "keys", "found"),
+    [
+        ([4], 50, [(200, 50)]),
+        ([4], 7, [(200, 7)]),
+        ([4, 5, 6], 130, [(200, 130)]),
+        ([2, 3, 8, 9], 151, [(100, 100), (400, 51)]),
+        ([3, 2], 100, [(150, 50), (100, 50)]),
+    ],
+)
+def test_neighbouring_pages_are_one_run(table, keys, found):
+    assert spans(table, keys) == found
