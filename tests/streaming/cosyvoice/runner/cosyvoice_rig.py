@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections import deque
 
 import numpy as np
@@ -38,10 +39,14 @@ class Rig:
         self.runner = runner
         self.inbox = deque()
         self.sent = []
+        self.woken = threading.Event()
         self.engine = Engine(runner, runner._settings, self, SystemClock())
         self.engine.begin()
 
-    def receive(self, _timeout_s):
+    def receive(self, timeout_s):
+        if timeout_s:  # nothing can be launched: a voice is being read
+            self.woken.wait(min(timeout_s, 1.0))
+        self.woken.clear()
         messages = list(self.inbox)
         self.inbox.clear()
         return messages
@@ -50,7 +55,7 @@ class Rig:
         self.sent += messages
 
     def wake(self):
-        """The test turns the loop itself."""
+        self.woken.set()
 
     def speak(self, ctx, *texts, voice=ENGLISH, end=True, **options):
         self.inbox.append(Open(ctx=ctx, voice=voice, **options))
