@@ -21,9 +21,11 @@ SDK: Final = _ROOT / "clients" / "web" / "dist"
 
 POLICY: Final = (
     "default-src 'self'; script-src 'self' 'wasm-unsafe-eval'; connect-src 'self' ws: wss:; "
+    "media-src 'self' blob:; "
     "base-uri 'none'; form-action 'self'; frame-ancestors 'none'; object-src 'none'"
 )
-"""The page loads nothing from elsewhere; WebAssembly is for browsers without an Opus decoder."""
+"""The page loads nothing from elsewhere; WebAssembly is for browsers without an Opus decoder, blobs
+are recordings that the reader listens to before they become a voice."""
 
 _HEADERS: Final = {
     "Content-Security-Policy": POLICY,

@@ -1,10 +1,11 @@
 /** The page that talks: its controls, and what it shows of the client's events. */
 import { Speaker } from "./sdk/index.js";
 import * as access from "./access.js";
+import { Cloning } from "./cloning.js";
 import { Editor } from "./editor.js";
 import { Live, LIVE_OPTIONS } from "./live.js";
 import { fill, LANGUAGES, prefer, preferred, translate } from "./texts.js";
-import { fetchVoices, show } from "./voices.js";
+import { show } from "./voices.js";
 import { Wave } from "./wave.js";
 import { written } from "./writer.js";
 function element(id) {
@@ -20,8 +21,9 @@ const speed = element("speed");
 const liveSwitch = element("live");
 let language = preferred();
 let texts = LANGUAGES[language];
-let voices = { voices: [], default: "" };
+let voices = { voices: [], default: "", cloning: false };
 let backend = "";
+const cloning = new Cloning(() => texts, { changed: loadVoices, chosen: choose, recording: stop });
 /** Where in the text each utterance that is not live begins. */
 const bases = new WeakMap();
 // --- what the reader does -------------------------------------------------------------------
@@ -89,7 +91,8 @@ function failed(error) {
 function languagesOf(id) {
     const names = new Intl.DisplayNames([texts.pageLanguage], { type: "language" });
     const tags = voices.voices.find((voice) => voice.id === id)?.languages ?? [];
-    return tags.map((tag) => texts.languages[tag] ?? names.of(tag) ?? tag).join(language === "zh" ? "、" : ", ");
+    const named = (tag) => (tag === "*" ? texts.anyLanguage : (texts.languages[tag] ?? names.of(tag) ?? tag));
+    return tags.map(named).join(language === "zh" ? "、" : ", ");
 }
 function hint() {
     const languages = languagesOf(voiceList.value);
@@ -130,24 +133,32 @@ function relabel() {
     other.lang = language === "zh" ? "en" : "zh-CN";
     if (voices.voices.length > 0)
         show(voiceList, voices, query.get("voice"));
+    cloning.relabel();
     speed.dispatchEvent(new Event("input"));
     connection();
     path();
     figures(speaker.stats);
 }
-async function loadVoices() {
+async function loadVoices(chosen) {
     try {
-        voices = await fetchVoices();
+        voices = await cloning.voices.list();
     }
     catch (error) {
-        const status = error.message;
-        if (status === "401")
+        const { code, message } = error;
+        if (code === "unauthorized")
             element("access").hidden = false;
         else
-            problem(texts.voicesFailed, status);
+            problem(texts.voicesFailed, message);
         return;
     }
     show(voiceList, voices, query.get("voice"));
+    cloning.show(voices);
+    if (chosen !== undefined)
+        choose(chosen);
+    hint();
+}
+function choose(voice) {
+    voiceList.value = voice;
     hint();
 }
 // --- the client's events --------------------------------------------------------------------

@@ -1,5 +1,7 @@
 /** Everything the page says, in English and Chinese, and which of the two the reader wants. */
+import { CLONING } from "./cloning-texts.js";
 const en = {
+    ...CLONING.en,
     pageLanguage: "en",
     other: "中文",
     otherLabel: "切换到中文",
@@ -66,6 +68,7 @@ const en = {
     answer: "That is a good question. Here is what happens: I write one word after the other, about twenty pieces a second, and every piece goes to the server at once. It does not wait until I have finished. As soon as the first phrase is complete it is spoken, and the next one is made while you listen. So you hear me think, and if I am wrong, you can interrupt me at any moment.",
 };
 const zh = {
+    ...CLONING.zh,
     pageLanguage: "zh-CN",
     other: "English",
     otherLabel: "Switch to English",

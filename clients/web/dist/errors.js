@@ -1,7 +1,8 @@
 /** What can go wrong, as the server tells it, and the few codes that only a client can know. */
 /**
  * `code` is one of the protocol's (docs/protocol.md section 9), or of the client's own:
- * `connection_lost`, `server_unreachable`, `bad_message`, `no_decoder`, `token_failed`, `messages_missing`.
+ * `connection_lost`, `server_unreachable`, `bad_message`, `no_decoder`, `token_failed`, `messages_missing`,
+ * `refused`, and of the recorder `microphone_unavailable`, `microphone_denied`, `microphone_missing`, `microphone_failed`.
  */
 export class CosystreamError extends Error {
     code;

@@ -2,3 +2,6 @@
 export { CosystreamError } from "./errors.js";
 export { Speaker } from "./speaker.js";
 export { Utterance } from "./utterance.js";
+export { asReadable } from "./recording/convert.js";
+export { Recorder } from "./recording/recorder.js";
+export { Voices } from "./voices.js";

@@ -1,11 +1,12 @@
 /** The page that talks: its controls, and what it shows of the client's events. */
 
-import { type CosystreamError, Speaker, type SpeakOptions, type Stats, type Utterance } from "./sdk/index.js";
+import { type CosystreamError, Speaker, type SpeakOptions, type Stats, type Utterance, type VoiceList } from "./sdk/index.js";
 import * as access from "./access.js";
+import { Cloning } from "./cloning.js";
 import { Editor } from "./editor.js";
 import { Live, LIVE_OPTIONS } from "./live.js";
 import { fill, LANGUAGES, prefer, preferred, type Texts, translate } from "./texts.js";
-import { fetchVoices, show, type Voices } from "./voices.js";
+import { show } from "./voices.js";
 import { Wave } from "./wave.js";
 import { written } from "./writer.js";
 
@@ -24,8 +25,9 @@ const liveSwitch = element<HTMLInputElement>("live");
 
 let language = preferred();
 let texts: Texts = LANGUAGES[language];
-let voices: Voices = { voices: [], default: "" };
+let voices: VoiceList = { voices: [], default: "", cloning: false };
 let backend = "";
+const cloning = new Cloning(() => texts, { changed: loadVoices, chosen: choose, recording: stop });
 /** Where in the text each utterance that is not live begins. */
 const bases = new WeakMap<Utterance, number>();
 
@@ -100,7 +102,8 @@ function failed(error: CosystreamError): void {
 function languagesOf(id: string): string {
   const names = new Intl.DisplayNames([texts.pageLanguage], { type: "language" });
   const tags = voices.voices.find((voice) => voice.id === id)?.languages ?? [];
-  return tags.map((tag) => texts.languages[tag] ?? names.of(tag) ?? tag).join(language === "zh" ? "、" : ", ");
+  const named = (tag: string) => (tag === "*" ? texts.anyLanguage : (texts.languages[tag] ?? names.of(tag) ?? tag));
+  return tags.map(named).join(language === "zh" ? "、" : ", ");
 }
 
 function hint(): void {
@@ -146,22 +149,30 @@ function relabel(): void {
   other.setAttribute("aria-label", texts.otherLabel);
   other.lang = language === "zh" ? "en" : "zh-CN";
   if (voices.voices.length > 0) show(voiceList, voices, query.get("voice"));
+  cloning.relabel();
   speed.dispatchEvent(new Event("input"));
   connection();
   path();
   figures(speaker.stats);
 }
 
-async function loadVoices(): Promise<void> {
+async function loadVoices(chosen?: string): Promise<void> {
   try {
-    voices = await fetchVoices();
+    voices = await cloning.voices.list();
   } catch (error) {
-    const status = (error as Error).message;
-    if (status === "401") element("access").hidden = false;
-    else problem(texts.voicesFailed, status);
+    const { code, message } = error as CosystreamError;
+    if (code === "unauthorized") element("access").hidden = false;
+    else problem(texts.voicesFailed, message);
     return;
   }
   show(voiceList, voices, query.get("voice"));
+  cloning.show(voices);
+  if (chosen !== undefined) choose(chosen);
+  hint();
+}
+
+function choose(voice: string): void {
+  voiceList.value = voice;
   hint();
 }
 

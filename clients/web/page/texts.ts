@@ -1,6 +1,9 @@
 /** Everything the page says, in English and Chinese, and which of the two the reader wants. */
 
+import { CLONING } from "./cloning-texts.js";
+
 const en = {
+  ...CLONING.en,
   pageLanguage: "en",
   other: "中文",
   otherLabel: "切换到中文",
@@ -74,6 +77,7 @@ const en = {
 export type Texts = typeof en;
 
 const zh: Texts = {
+  ...CLONING.zh,
   pageLanguage: "zh-CN",
   other: "English",
   otherLabel: "Switch to English",

@@ -1,29 +1,11 @@
 /** The voices that the server has, in the page's list of them. */
 
-import { authorization } from "./access.js";
+import type { VoiceList } from "./sdk/index.js";
 
-export interface Voice {
-  id: string;
-  name: string;
-  languages: string[];
-}
-
-export interface Voices {
-  voices: Voice[];
-  default: string;
-}
-
-/** Throws the HTTP status where it is not 200. */
-export async function fetchVoices(): Promise<Voices> {
-  const response = await fetch("./v1/voices", { headers: authorization() });
-  if (!response.ok) throw new Error(`${response.status}`);
-  return (await response.json()) as Voices;
-}
-
-export function show(list: HTMLSelectElement, { voices, default: first }: Voices, wanted: string | null): void {
+export function show(list: HTMLSelectElement, { voices, default: first }: VoiceList, wanted: string | null): void {
   const names = new Intl.DisplayNames([document.documentElement.lang], { type: "language" });
   const options = voices.map(({ id, name, languages }) => {
-    const spoken = languages.map((tag) => names.of(tag) ?? tag).join(", ");
+    const spoken = languages.filter((tag) => tag !== "*").map((tag) => names.of(tag) ?? tag).join(", ");
     return new Option(spoken === "" ? name : `${name} (${spoken})`, id);
   });
   const kept = list.value || wanted;

@@ -71,11 +71,15 @@ test("a plain page needs no more than an import map: each import leads to a file
 
 test("its types are found and hold", () => {
   const source = `
-    import { Speaker, type Result } from "cosystream";
+    import { type NewVoice, Recorder, Speaker, Voices, type Result } from "cosystream";
     const speaker = new Speaker({ getToken: async () => "token", voice: "heart" });
     async function* words() { yield "Hello "; yield "there."; }
     speaker.on("progress", ({ charIndex, word }) => console.log(charIndex, word?.text));
     export const result: Promise<Result> = speaker.speak(words(), { speed: 1.2, when: "interrupt" }).done;
+    const recorder = new Recorder();
+    recorder.on("level", ({ peak, seconds }) => console.log(peak, seconds));
+    export const made: Promise<NewVoice> = recorder.stop().then(({ audio }) =>
+      new Voices({ key: () => "key" }).create({ audio, transcript: "Hello.", name: "Me", consent: "my own" }));
     // @ts-expect-error there is no such event
     speaker.on("nothing", () => undefined);
   `;

@@ -4,7 +4,7 @@ import { test } from "node:test";
 test("importing the package where there is no page does nothing and touches no global", async () => {
   const before = new Set(Object.getOwnPropertyNames(globalThis));
   const module = await import("../dist/index.js");
-  assert.deepEqual(Object.keys(module).sort(), ["CosystreamError", "Speaker", "Utterance"]);
+  assert.deepEqual(Object.keys(module).sort(), ["CosystreamError", "Recorder", "Speaker", "Utterance", "Voices", "asReadable"]);
   assert.deepEqual(Object.getOwnPropertyNames(globalThis).filter((name) => !before.has(name)), []);
 });
 
