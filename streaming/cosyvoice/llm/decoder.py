@@ -107,6 +107,17 @@ class Decoder:
         return Prefix(script.prefix, kept)
 
     @torch.inference_mode()
+    def prefix_of(self, decoding: Decoding) -> Prefix | None:
+        """What this one began with, for the voice's next contexts, at the price of a copy.
+
+        None until it has drawn a token: only that shows that its keys and values are sound.
+        """
+        codes = decoding.script.prefix
+        if decoding.failure is not None or decoding.released or not decoding.script.steps:
+            return None
+        return Prefix(codes, self.cache.keep(decoding.slot, len(codes)))
+
+    @torch.inference_mode()
     def begin(
         self,
         prompt: LlmPrompt,

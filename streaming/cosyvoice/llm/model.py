@@ -5,6 +5,9 @@ Codes (see ``ids``) to embeddings, Qwen2's body, the head. Does not know: slots'
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Self
+
 import torch
 from torch import Tensor, nn
 
@@ -27,7 +30,7 @@ class SpeechLlm(nn.Module):
         self.llm_decoder = nn.Linear(sizes.hidden, rows, bias=second)
         self.speech_embedding = nn.Embedding(rows, sizes.hidden)
         # torch gives this method no types.
-        self.register_load_state_dict_post_hook(_tie)  # type: ignore[no-untyped-call]
+        self.register_load_state_dict_post_hook(_tidy)  # type: ignore[no-untyped-call]
 
     @property
     def body(self) -> Qwen2Body:
@@ -50,6 +53,21 @@ class SpeechLlm(nn.Module):
         for name, part in self.body.named_modules():
             if name.endswith("norm"):
                 part.float()
+
+    def _apply(self, fn: Callable[[Tensor], Tensor], recurse: bool = True) -> Self:
+        """What ``to`` and its kin go through; torch's recurrent layers hook in here likewise."""
+        super()._apply(fn, recurse)  # type: ignore[no-untyped-call] # torch gives it no types
+        self.tidy()
+        return self
+
+    def tidy(self) -> None:
+        """Put in order what belongs together, after weights were replaced.
+
+        One tensor has both names of the text embedding, however it was loaded; the later name wins,
+        as it does in a copy. ``load_state_dict(assign=True)`` would leave 270 MB that nobody uses.
+        """
+        self.body.embed_tokens.weight = self.llm.model.lm_head.weight
+        self.body.join()
 
     def embed(self, codes: Tensor) -> Tensor:
         """(N,) int64 to (N, hidden)."""
@@ -90,11 +108,6 @@ class _Tied(nn.Module):
         self.lm_head.weight = self.model.embed_tokens.weight
 
 
-def _tie(model: nn.Module, _missing: object) -> None:
-    """One tensor for both names, however it was loaded; the later name wins, as it does in a copy.
-
-    ``load_state_dict(assign=True)`` would leave 270 MB behind that nobody uses.
-    """
+def _tidy(model: nn.Module, _missing: object) -> None:
     assert isinstance(model, SpeechLlm)
-    tied = model.llm.model
-    tied.model.embed_tokens.weight = tied.lm_head.weight
+    model.tidy()

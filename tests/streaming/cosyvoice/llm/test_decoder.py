@@ -142,6 +142,25 @@ def test_a_prefix_holds_what_does_not_depend_on_the_text(tiny_llm: TinyLlm) -> N
     assert not decoder.cache.keys[:, :, :-1].any()
 
 
+@pytest.mark.parametrize("number", [4, 5])
+def test_the_prefix_of_one_that_speaks_is_the_voices(number: int, tiny_llm: TinyLlm) -> None:
+    decoder = Decoder(tiny_llm("cosyvoice3"), slots=2, positions=POSITIONS)
+    wish = wishes()[number]
+    first = wish.begin(decoder)
+    assert decoder.prefix_of(first) is None
+    feeder = Feeder(decoder, wish, first)
+    while not first.script.steps:
+        feeder.feed()
+        decoder.step([first])
+    prefix = decoder.prefix_of(first)
+    wanted = decoder.prefix(wish.prompt, streamed=wish.streamed)
+    assert prefix is not None
+    assert prefix.codes == wanted.codes
+    assert torch.equal(prefix.kept.keys, wanted.kept.keys)
+    decoder.release(first)
+    assert decoder.prefix_of(first) is None
+
+
 def test_a_prefix_of_another_prompt_or_text_mode_is_refused(tiny_llm: TinyLlm) -> None:
     decoder = Decoder(tiny_llm("cosyvoice3"), slots=1, positions=POSITIONS)
     one, other = LlmPrompt((END_OF_PROMPT, 1)), LlmPrompt((END_OF_PROMPT, 2))

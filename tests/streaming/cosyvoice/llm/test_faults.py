@@ -48,6 +48,7 @@ def test_a_row_that_is_not_finite_fails_alone_and_names_its_seed(
     assert isinstance(other, list)
     assert bad.done
     assert not bad.wants
+    assert decoder.prefix_of(bad) is None
     finish(decoder, first, last)
     assert [first.tokens, last.tokens] == [wanted[0], wanted[2]]
 

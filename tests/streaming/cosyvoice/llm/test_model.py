@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from copy import deepcopy
+
 import pytest
 import torch
 from tiny_llms import TinyLlm, random_llm
@@ -46,3 +48,27 @@ def test_text_embedding_and_unused_head_are_one_tensor(assign: bool) -> None:
     loaded = model.state_dict()
     assert loaded[TEXT].data_ptr() == loaded[HEAD].data_ptr()
     assert torch.equal(loaded[TEXT], state[HEAD])
+
+
+@pytest.mark.parametrize("how", ["written", "loaded", "assigned", "converted", "copied"])
+def test_joined_matrices_are_always_those_of_the_weights(how: str) -> None:
+    model = random_llm("cosyvoice2")
+    state = {name: value + 1 for name, value in model.state_dict().items()}
+    if how == "written":
+        with torch.no_grad():
+            model.body.layers[1].self_attn.k_proj.weight.mul_(3)
+    elif how == "converted":
+        model = model.to(torch.bfloat16).to(torch.float64)
+    elif how == "copied":
+        model = deepcopy(model)
+    else:
+        model.load_state_dict(state, assign=how == "assigned")
+    attention, feed_forward = model.body.layers[1].self_attn, model.body.layers[1].mlp
+    x = torch.randn(3, 32, dtype=model.dtype)
+    for part, whole in (
+        (attention.k_proj(x), torch.nn.functional.linear(x, attention._weight, attention._bias)),
+        (feed_forward.up_proj(x), torch.nn.functional.linear(x, feed_forward._weight)),
+    ):
+        size = part.shape[1]
+        begin = 32 if size == 16 else size
+        torch.testing.assert_close(whole[:, begin : begin + size], part)
