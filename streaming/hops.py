@@ -35,6 +35,9 @@ class Rhythm:
     llm: str = "llm"
     flow: str = "flow"
     vocoder: str = "vocoder"
+    steady: bool = False
+    """Where audio depends on how it is cut: then every hop is a block, and is rendered by itself,
+    so that what is heard does not depend on who else speaks."""
 
     def render(self, tokens: int) -> tuple[Following, ...]:
         """The steps from tokens to samples."""

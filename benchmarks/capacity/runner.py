@@ -144,7 +144,8 @@ class ModelledRunner:
         results: list[StepResult] = []
         units = 0.0
         for saying in batch:
-            frames, last = saying.progress.begin_vocoder()
+            frames = saying.progress.waiting_frames
+            _, last = saying.progress.begin_vocoder()
             units += max(1.0, frames / saying.progress.speed)
             heard = frames if last else frames - saying.held_back
             saying.held_back = 0

@@ -8,7 +8,7 @@ know: tensors, text, voices.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from streaming.costs import Costs
 from streaming.hops import LARGEST_TOKENS, Rhythm, hop_tokens
@@ -38,10 +38,15 @@ class Progress:
     last_hop: bool = False
     """Whether nothing comes after the hop in work."""
     euler_left: int = 0
-    waiting_frames: int = 0
-    """For the vocoder."""
+    waiting: list[int] = field(default_factory=list)
+    """Frames of each hop that the vocoder has not taken."""
     flow_done: bool = False
     vocoder_done: bool = False
+
+    @property
+    def waiting_frames(self) -> int:
+        """For the vocoder."""
+        return sum(self.waiting)
 
     @property
     def available(self) -> int:
@@ -78,14 +83,15 @@ class Progress:
         self.euler_left = 0
 
     def begin_vocoder(self) -> tuple[int, bool]:
-        """All waiting frames are launched: how many, and whether none will follow."""
-        frames, self.waiting_frames = self.waiting_frames, 0
-        self.vocoder_done = self.flow_done
-        return frames, self.flow_done
+        """Waiting frames are launched: of how many hops, and whether none will follow."""
+        hops = min(1, len(self.waiting)) if self.rhythm.steady else len(self.waiting)
+        del self.waiting[:hops]
+        self.vocoder_done = self.flow_done and not self.waiting
+        return hops, self.vocoder_done
 
     def _end_hop(self) -> None:
         self.taken_tokens += self.hop
-        self.waiting_frames += self.hop * self.rhythm.frames_per_token
+        self.waiting.append(self.hop * self.rhythm.frames_per_token)
         self.flow_done = self.last_hop
         self.block_rest = self.rhythm.block_tokens
         self.hop = 0
@@ -120,6 +126,9 @@ class Progress:
     def _choose(self, slack_s: float, costs: Costs) -> int:
         if self.flow_done:
             return 0
+        if self.rhythm.steady:
+            whole = self.available >= self.block_rest + self.rhythm.lookahead_tokens
+            return self.block_rest if whole else self.available * self.llm_done
         hop = hop_tokens(
             self.rhythm,
             costs,
@@ -136,7 +145,8 @@ class Progress:
     def _vocoder(self) -> Want | None:
         if self.vocoder_done or not (self.waiting_frames or self.flow_done):
             return None
-        return Want(self.rhythm.vocoder, max(1.0, self.waiting_frames / self.speed))
+        frames = self.waiting[0] if self.rhythm.steady and self.waiting else self.waiting_frames
+        return Want(self.rhythm.vocoder, max(1.0, frames / self.speed))
 
     def _seconds(self, frames: int) -> float:
         return frames * FRAME_S / self.speed

@@ -6,6 +6,7 @@ Knows: tokens, frames, steps. Does not know: networks, costs.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from streaming.cosyvoice.sizes import (
     BLOCK_TOKENS,
@@ -13,6 +14,7 @@ from streaming.cosyvoice.sizes import (
     FRAMES_PER_TOKEN,
     LOOKAHEAD_TOKENS,
     TOKENS_PER_S,
+    Generation,
 )
 from streaming.hops import Rhythm
 from streaming.steps import Cost, Following, Stage
@@ -33,6 +35,12 @@ RHYTHM = Rhythm(
     flow=FLOW,
     vocoder=VOCODER,
 )
+
+RHYTHMS: dict[Generation, Rhythm] = {
+    "cosyvoice2": replace(RHYTHM, held_back_tokens=4.0, steady=True),
+    "cosyvoice3": RHYTHM,
+}
+"""Version 2's vocoder is not causal: where its chunks meet, its sound depends on where that is."""
 
 USUAL_HOP_S = 2.0
 """Hops grow to about this where there is slack."""

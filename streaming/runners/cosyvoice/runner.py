@@ -24,7 +24,7 @@ from streaming.runners.cosyvoice.llm_stage import LlmStage
 from streaming.runners.cosyvoice.models import build
 from streaming.runners.cosyvoice.progress import Progress
 from streaming.runners.cosyvoice.prompts import Prompts
-from streaming.runners.cosyvoice.rhythm import FLOW, LLM, RHYTHM, VOCODER, second, stages
+from streaming.runners.cosyvoice.rhythm import FLOW, LLM, RHYTHMS, VOCODER, second, stages
 from streaming.runners.cosyvoice.threads import FIRST, LAST, places
 from streaming.runners.cosyvoice.utterance import Utterance
 from streaming.runners.cosyvoice.vocoder_stage import VocoderStage
@@ -79,6 +79,7 @@ class CosyVoiceRunner:
         self._steps: dict[str, _StageOf] = {
             LLM: self._llm, FLOW: self._flow, VOCODER: self._vocoder,
         }  # fmt: skip
+        self._rhythm = RHYTHMS[models.generation]
         self._prompts = Prompts(models.tokenizer, models.generation)
         self._voices = Voices(
             VoiceFiles(Path(self._settings.voices_dir)),
@@ -138,8 +139,8 @@ class CosyVoiceRunner:
             prompt=prompt,
             text=text,
             progress=Progress(
-                RHYTHM,
-                block_rest=RHYTHM.block_tokens,
+                self._rhythm,
+                block_rest=self._rhythm.block_tokens,
                 speed=work.speed,
                 prefill_tokens=len(prompt.text) + len(text) + len(prompt.speech),
             ),
@@ -154,8 +155,8 @@ class CosyVoiceRunner:
         if self._flow.begin(row):
             return row.progress.wants(work.slack_s, costs)
         first = row.progress.block_rest
-        frames = float(max(RHYTHM.block_tokens, len(row.voice.flow.prompt.tokens)))
-        making = Want(FLOW, frames * FRAMES_PER_TOKEN, RHYTHM.render(first))
+        frames = float(max(self._rhythm.block_tokens, len(row.voice.flow.prompt.tokens)))
+        making = Want(FLOW, frames * FRAMES_PER_TOKEN, self._rhythm.render(first))
         llm = [want for want in row.progress.wants(work.slack_s, costs) if want.stage == LLM]
         return [*llm, making]
 

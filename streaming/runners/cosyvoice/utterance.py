@@ -37,7 +37,7 @@ class Utterance:
     flow: FlowState | None = None
     hop: Hop | None = None
     mel: list[Tensor] = field(default_factory=list)
-    """Frames ``(T, 80)`` that the vocoder has not taken."""
+    """Frames ``(T, 80)`` of each hop that the vocoder has not taken."""
 
     @property
     def expected_samples(self) -> int | None:

@@ -53,8 +53,9 @@ class VocoderStage:
 
     @staticmethod
     def _take(row: Utterance) -> _Given:
-        _, last = row.progress.begin_vocoder()
-        mel, row.mel = tuple(row.mel), []
+        hops, last = row.progress.begin_vocoder()
+        mel = tuple(row.mel[:hops])
+        del row.mel[:hops]
         return _Given(row.ctx, row, mel, last)
 
     def _compute(self, given: Sequence[_Given]) -> list[_Made | Exception]:

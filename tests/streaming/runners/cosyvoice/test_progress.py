@@ -1,5 +1,7 @@
 """A segment's way through the stages, in tokens and frames, without a network."""
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -53,7 +55,8 @@ def test_the_first_hop_is_begun_when_its_lookahead_is_there():
     assert set(stages(progress)) == {"llm", "flow"}
     assert flow_through(progress) == 8
     assert "vocoder" in stages(progress)
-    assert progress.begin_vocoder() == (16, False)
+    assert progress.waiting_frames == 16
+    assert progress.begin_vocoder() == (1, False)
 
 
 def test_the_llm_goes_on_during_a_hop_until_it_is_far_ahead():
@@ -76,7 +79,8 @@ def test_the_end_takes_the_lookahead_with_it():
     progress.read_tokens(10, done=True)
     assert flow_through(progress) == 10
     assert progress.flow_done
-    assert progress.begin_vocoder() == (20, True)
+    assert progress.waiting_frames == 20
+    assert progress.begin_vocoder() == (1, True)
     assert not stages(progress)
 
 
@@ -118,6 +122,30 @@ def test_speed_counts_in_what_the_vocoder_makes():
     assert stages(progress)["vocoder"].units == pytest.approx(8.0)
 
 
+STEADY = replace(RHYTHM, steady=True)
+
+
+@given(st.lists(moves, max_size=60), st.floats(0, 8), st.integers(2, 120))
+def test_a_steady_rhythm_cuts_alike_whatever_the_order(order, slack_s, length):
+    progress = Progress(STEADY, 8)
+    cuts = []
+    for stage, many in [*order, *[(stage, 5) for stage in ("llm", "flow", "vocoder")] * 600]:
+        if stage not in stages(progress, slack_s):
+            continue
+        if stage == "llm":
+            count = min(many, length - progress.made_tokens)
+            progress.read_tokens(count, done=progress.made_tokens + count == length)
+        elif stage == "flow":
+            progress.begin_euler()
+            progress.end_euler()
+        else:
+            cuts.append(progress.waiting[0] // 2 if progress.waiting else 0)
+            progress.begin_vocoder()
+    ends = [*range(8, length - 2, 25), length]
+    assert progress.vocoder_done
+    assert [cut for cut in cuts if cut] == [b - a for a, b in zip([0, *ends], ends, strict=False)]
+
+
 @given(
     st.integers(1, 25),
     st.lists(
@@ -140,8 +168,8 @@ def test_whatever_the_order_each_token_becomes_its_frames_once(rest, order, slac
             hops.append(progress.hop if progress.begin_euler() else 0)
             progress.end_euler()
         else:
-            count, last = progress.begin_vocoder()
-            frames += count
+            frames += progress.waiting_frames
+            last = progress.begin_vocoder()[1]
             lasts += last
     taken = [hop for hop in hops if hop]
     assert progress.vocoder_done
