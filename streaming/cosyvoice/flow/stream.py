@@ -34,7 +34,8 @@ Advance = Callable[[Rows], Tensor]
 """One Euler step of a batch: its ``x`` a step later, (B, 50, 80)."""
 
 
-def _as_it_is(advance: Advance) -> Advance:
+def as_it_is(advance: Advance) -> Advance:
+    """No wrapping."""
     return advance
 
 
@@ -47,7 +48,7 @@ class Flow:
         *,
         budget_bytes: int,
         shapes: Shapes | None = None,
-        wrap: Callable[[Advance], Advance] = _as_it_is,
+        wrap: Callable[[Advance], Advance] = as_it_is,
     ) -> None:
         """``wrap`` may compile or capture a step; ``shapes`` keeps those few that it meets."""
         self._network = network
