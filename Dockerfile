@@ -6,8 +6,9 @@
 #   docker build --target cuda -t cosystream:cuda .
 #   docker run --rm --read-only --gpus all -p 8000:8000 cosystream:cuda
 #
-# Everything it speaks with is in the image: it starts and speaks without a network and with a
-# read-only root. Where the usual mirrors are far away:
+# Voices made of recordings are kept in a volume: add -v voices:/app/data. Everything else that it
+# speaks with is in the image: it starts and speaks without a network and with a read-only root.
+# Where the usual mirrors are far away:
 #
 #   --build-arg PYTHON_IMAGE=…     the base image, from another registry
 #   --build-arg CUDA_IMAGE=…       the same for `cuda`
@@ -72,7 +73,8 @@ ENV PATH=/opt/venv/bin:$PATH \
     PYTHONDONTWRITEBYTECODE=1 \
     COSYSTREAM__LISTEN__HOST=0.0.0.0
 RUN python -m compileall -q server streaming \
- && useradd --system --uid 10001 --no-create-home --shell /usr/sbin/nologin cosystream
+ && useradd --system --uid 10001 --no-create-home --shell /usr/sbin/nologin cosystream \
+ && install -d -o cosystream -m 700 data
 USER 10001
 EXPOSE 8000
 # Docker's stop is SIGTERM, on which the server drains; `docker stop -t 30` gives it the time.
@@ -91,7 +93,8 @@ ENV PATH=/opt/venv/bin:$PATH \
     PYTHONDONTWRITEBYTECODE=1 \
     COSYSTREAM__LISTEN__HOST=0.0.0.0
 RUN python -m compileall -q server streaming \
- && useradd --system --uid 10001 --no-create-home --shell /usr/sbin/nologin cosystream
+ && useradd --system --uid 10001 --no-create-home --shell /usr/sbin/nologin cosystream \
+ && install -d -o cosystream -m 700 data
 USER 10001
 EXPOSE 8000
 # Docker's stop is SIGTERM, on which the server drains; `docker stop -t 30` gives it the time.

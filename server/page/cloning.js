@@ -39,7 +39,7 @@ export class Cloning {
         this.texts = texts;
         this.events = events;
         const view = { button: element("record"), cancel: element("record-cancel") };
-        const shown = { meter: element("level"), elapsed: element("elapsed"), said: this.#recordingSaid };
+        const shown = { meter: element("level"), elapsed: element("elapsed"), other: element("file"), said: this.#recordingSaid };
         this.#take = new Take({ ...view, ...shown }, texts, {
             began: () => this.#began(),
             done: ({ audio }) => this.#recorded(audio),

@@ -39,13 +39,14 @@ export class Take {
     /** Put the labels on again, in the reader's language. */
     label(again = false) {
         const texts = this.texts();
-        const { button, cancel, meter, elapsed } = this.view;
+        const { button, cancel, meter, elapsed, other } = this.view;
         const running = this.running;
         button.querySelector("span").textContent = running ? texts.recordStop : again ? texts.recordAgain : texts.record;
         button.classList.toggle("recording", running);
         cancel.hidden = !running;
         meter.hidden = !running;
         elapsed.hidden = !running;
+        other.hidden = running;
     }
     cancel() {
         this.#attempt += 1;

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import httpx
+import psutil
 import pytest
 from recordings import a_recording
 from servers import LiveServer, StartServer
@@ -237,3 +238,24 @@ async def test_changed_options_change_the_sound(voice_server: LiveServer) -> Non
     contents = [sound.content for sound in sounds]
     assert len(set(contents)) == len(asked)
     assert again.content == contents[0]
+
+
+async def test_voices_that_come_and_go_leave_no_memory_behind(
+    shop: httpx.AsyncClient, voice_server: LiveServer
+) -> None:  # MEM-04
+    async def come_and_go(times: int) -> None:
+        for index in range(times):
+            voice = await made(shop, name=f"voice {index}")
+            await heard_hz(shop, voice)
+            await shop.delete(f"/v1/voices/{voice}")
+
+    def rss_mib() -> float:
+        server = psutil.Process(voice_server.process.pid)
+        family = [server, *server.children(recursive=True)]
+        return sum(process.memory_info().rss for process in family) / 2**20
+
+    await come_and_go(8)
+    before_mib = rss_mib()
+    await come_and_go(24)
+    assert rss_mib() - before_mib < 20
+    assert [path for path in kept(voice_server).rglob("*") if path.is_file()] == []

@@ -50,7 +50,7 @@ export class Cloning {
     private readonly events: CloningEvents,
   ) {
     const view = { button: element<HTMLButtonElement>("record"), cancel: element<HTMLButtonElement>("record-cancel") };
-    const shown = { meter: element("level"), elapsed: element("elapsed"), said: this.#recordingSaid };
+    const shown = { meter: element("level"), elapsed: element("elapsed"), other: element("file"), said: this.#recordingSaid };
     this.#take = new Take({ ...view, ...shown }, texts, {
       began: () => this.#began(),
       done: ({ audio }) => this.#recorded(audio),

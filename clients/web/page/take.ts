@@ -19,6 +19,8 @@ export interface TakeView {
   cancel: HTMLButtonElement;
   meter: HTMLElement;
   elapsed: HTMLElement;
+  /** Another way to a recording, not offered meanwhile. */
+  other: HTMLElement;
   said: HTMLElement;
 }
 
@@ -51,13 +53,14 @@ export class Take {
   /** Put the labels on again, in the reader's language. */
   label(again = false): void {
     const texts = this.texts();
-    const { button, cancel, meter, elapsed } = this.view;
+    const { button, cancel, meter, elapsed, other } = this.view;
     const running = this.running;
     (button.querySelector("span") as HTMLElement).textContent = running ? texts.recordStop : again ? texts.recordAgain : texts.record;
     button.classList.toggle("recording", running);
     cancel.hidden = !running;
     meter.hidden = !running;
     elapsed.hidden = !running;
+    other.hidden = running;
   }
 
   cancel(): void {
