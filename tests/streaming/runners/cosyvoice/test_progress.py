@@ -122,6 +122,7 @@ def test_speed_counts_in_what_the_vocoder_makes():
     assert stages(progress)["vocoder"].units == pytest.approx(8.0)
 
 
+moves = st.tuples(st.sampled_from(["llm", "flow", "vocoder"]), st.integers(0, 9))
 STEADY = replace(RHYTHM, steady=True)
 
 
