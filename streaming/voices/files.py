@@ -20,6 +20,7 @@ from pathlib import Path
 import msgspec
 
 _ID = re.compile(r"v-[a-z2-7]{20}")
+_HASH = re.compile(r"[0-9a-f]{64}")
 _MODEL = re.compile(r"[A-Za-z0-9_.-]{1,128}")
 _UNFINISHED = ".tmp"
 _RECORDS, _AUDIO, _FEATURES = "records", "audio", "features"
@@ -172,9 +173,12 @@ def write_whole(path: Path, data: bytes) -> None:
 
 def _read(path: Path) -> VoiceRecord:
     try:
-        return msgspec.json.decode(path.read_bytes(), type=VoiceRecord)
+        record = msgspec.json.decode(path.read_bytes(), type=VoiceRecord)
     except msgspec.MsgspecError as error:
         raise Unreadable(f"{path}: {error}") from error
+    if record.id != path.stem or not (_ID.fullmatch(record.id) and _HASH.fullmatch(record.audio)):
+        raise Unreadable(f"{path}: its name, id and recording do not belong together")
+    return record
 
 
 def _remove(path: Path) -> None:

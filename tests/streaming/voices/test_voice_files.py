@@ -4,6 +4,7 @@ import os
 import stat
 import sys
 
+import msgspec
 import pytest
 
 from streaming.voices.files import Unreadable, VoiceFiles, VoiceRecord, digest, write_whole
@@ -84,6 +85,23 @@ def test_a_damaged_record_is_told_and_the_others_are_read(files):
     assert "v-bbbbbbbbbbbbbbbbbbbb.json" in str(broken[0])
     with pytest.raises(Unreadable):
         files.record("v-bbbbbbbbbbbbbbbbbbbb")
+
+
+@pytest.mark.parametrize(
+    ("name", "changes"),
+    [
+        ("v-bbbbbbbbbbbbbbbbbbbb", {}),
+        (VOICE, {"audio": "../../etc/passwd"}),
+        (VOICE, {"audio": "A" * 64}),
+        ("v-x", {"voice": "v-x"}),
+    ],
+)
+def test_a_record_whose_parts_do_not_belong_together_is_damaged(files, name, changes):
+    path = files.root / "records" / f"{name}.json"
+    write_whole(path, msgspec.json.encode(record(**changes)))
+    found, broken = files.records()
+    assert found == []
+    assert "belong together" in str(broken[0])
 
 
 def test_a_write_that_fails_leaves_the_old_file_and_nothing_else(files, monkeypatch):
