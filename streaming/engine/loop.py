@@ -223,22 +223,28 @@ class Engine:
                 context.start_in(delay_ms / 1000, now_s)
 
     def _forget_voice(self, voice: str) -> None:
-        self._runner.forget_voice(voice)
-        if self._voices.is_under_way(voice):
-            self._removed.add(voice)  # what is being read now is not wanted any more
+        """Who speaks with it may finish; then nothing of it is kept."""
+        self._removed.add(voice)
+        self._purge(voice)
+
+    def _purge(self, voice: str) -> None:
+        if voice not in self._removed or self._voices.is_under_way(voice):
+            return
+        if all(live.context.open.voice != voice for live in self._live.values()):
+            self._removed.discard(voice)
+            self._runner.forget_voice(voice)
 
     def _take_voices(self) -> None:
         for outcome in self._voices.finished():
             error = outcome.error
             if outcome.voice in self._removed:
-                self._removed.discard(outcome.voice)
-                self._runner.forget_voice(outcome.voice)
                 error = UnknownVoice(f"voice {outcome.voice!r} was removed")
             elif error is not None:
                 note_error("voice_not_loaded", error, voice=outcome.voice)
             for live in list(self._live.values()):
                 if live.context.open.voice == outcome.voice:
                     self._take_voice(live, error)
+            self._purge(outcome.voice)
 
     def _take_voice(self, live: _Live, error: Exception | None) -> None:
         if error is None:
@@ -403,6 +409,7 @@ class Engine:
     def _drop(self, live: _Live) -> None:
         """It is over; what its state holds is free once nothing of it is under way."""
         del self._live[live.ctx]
+        self._purge(live.context.open.voice)
         live.gone = True
         self._free(live)
 

@@ -100,7 +100,7 @@ class Runner(Protocol):
         """Make it so; called in a thread of its own, beside steps with other voices."""
 
     def forget_voice(self, voice: str) -> None:
-        """It was removed: keep nothing of it but what contexts that have begun speak with."""
+        """It was removed, and no context speaks with it any more: keep nothing of it."""
 
     def begin(self, work: Work) -> Any:
         """The state of a segment of which nothing is made. Raises what the context is told."""

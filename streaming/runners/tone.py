@@ -122,7 +122,7 @@ class ToneRunner(OneStage):
         self._base_hz[voice] = clone_hz(recording)
 
     def forget_voice(self, voice: str) -> None:
-        """What has begun goes on by the frequency in its state."""
+        """Its own are never removed."""
         if voice not in _BASE_HZ:
             self._base_hz.pop(voice, None)
 

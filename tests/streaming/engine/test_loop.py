@@ -300,14 +300,24 @@ class TestRemovedVoices:
 
     def test_a_context_that_has_begun_speaks_to_its_end(self, tmp_path):
         bench, record, store = self.bench(tmp_path)
-        bench.turn(*opened(1, "Hello there, all of you.", voice=record.id))
+        bench.turn(*opened(1, "Hello there.", "And all of you.", voice=record.id))
         assert bench.mailbox.woken.wait(10)
         bench.turn()
 
         store.remove("", record.id)
-        events = bench.turn(ForgetVoice(voice=record.id), times=20)
+        events = bench.turn(ForgetVoice(voice=record.id))
+        assert bench.runner.has_voice(record.id)
+        events += bench.turn(times=30)
 
         assert isinstance(events[-1], Finished)
+        assert not bench.runner.has_voice(record.id)
+
+    def test_one_that_is_cancelled_lets_go_of_it(self, tmp_path):
+        bench, record, _ = self.bench(tmp_path)
+        bench.turn(*opened(1, "Hello there.", voice=record.id))
+        assert bench.mailbox.woken.wait(10)
+        bench.turn(ForgetVoice(voice=record.id))
+        bench.turn(Cancel(ctx=1))
         assert not bench.runner.has_voice(record.id)
 
     def test_none_begins_with_it_any_more(self, tmp_path):
