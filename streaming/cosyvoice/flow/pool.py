@@ -1,7 +1,9 @@
 """Pages: the memory of all contexts and voices, taken at start, counted, given back at once.
 
-A page belongs to whoever holds its :class:`Page`; when nobody does, it is free. Knows: how many
-there are and which lie beside each other. Does not know: what is in them.
+A page belongs to whoever holds its :class:`Page`; when nobody does, it is free, even while a
+step that was launched still writes into it: whatever takes it next is launched after that step, on
+the same stream. Knows: how many there are and which lie beside each other. Does not know: what is
+in them.
 """
 
 from __future__ import annotations
@@ -108,8 +110,12 @@ class Pool:
         return best_start if best_start == 0 else best_start + best // 2
 
     def _collect(self) -> None:
-        while self._returned:
-            self._free[self._returned.popleft() - RESERVED] = True
+        while True:
+            try:
+                index = self._returned.popleft()
+            except IndexError:  # asked for first, it may be gone then: others look at `free` too
+                return
+            self._free[index - RESERVED] = True
 
 
 def _slice_bytes(shelf: Shelf) -> int:

@@ -10,10 +10,10 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
+from streaming.cosyvoice.flow.attention import Attention
 from streaming.cosyvoice.flow.base import GUIDANCE_ROWS, Piece, Rows
 from streaming.cosyvoice.flow.v2.relative import Span
 from streaming.cosyvoice.flow.v2.unet import CONTEXT_FRAMES
-from streaming.cosyvoice.flow.v3.attention import Attention
 
 
 class Pages:

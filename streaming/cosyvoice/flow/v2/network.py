@@ -15,6 +15,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F  # noqa: N812 - torch's own custom
 
+from streaming.cosyvoice.flow.attention import Gathered, Views
 from streaming.cosyvoice.flow.base import GUIDANCE_ROWS, ZERO_PAGE, Piece, Rows, Shelf
 from streaming.cosyvoice.flow.solver import schedule
 from streaming.cosyvoice.flow.v2.conformer import UP_CONTEXT_TOKENS, UP_LAYERS, RelativeAttention
@@ -23,7 +24,6 @@ from streaming.cosyvoice.flow.v2.module import FlowV2
 from streaming.cosyvoice.flow.v2.relative import Distances
 from streaming.cosyvoice.flow.v2.sliding import SlidingConv
 from streaming.cosyvoice.flow.v2.unet import CONTEXT_FRAMES, Attention
-from streaming.cosyvoice.flow.v3.attention import Gathered, Views
 from streaming.cosyvoice.sizes import BLOCK_FRAMES, BLOCK_TOKENS, EULER_STEPS, MEL_BANDS
 
 

@@ -15,9 +15,9 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F  # noqa: N812 - torch's own custom
 
+from streaming.cosyvoice.flow.attention import Attention, Gathered, Views
 from streaming.cosyvoice.flow.base import GUIDANCE_ROWS, Piece, Rows, Shelf
 from streaming.cosyvoice.flow.solver import schedule
-from streaming.cosyvoice.flow.v3.attention import Attention, Gathered, Views
 from streaming.cosyvoice.flow.v3.module import CONV_GROUPS, KERNEL, FlowV3, normed, turned
 from streaming.cosyvoice.sizes import BLOCK_FRAMES, EULER_STEPS, FRAMES_PER_TOKEN, MEL_BANDS
 
@@ -65,7 +65,7 @@ class NetworkV3:
 
     def _prepare(self, model: FlowV3) -> None:
         dit = model.decoder.estimator
-        time = dit.time_embed(schedule()[0])
+        time = dit.time_embed(schedule()[0].to(dit.proj_out.weight.device))
         self._rotary = copy.deepcopy(dit.rotary_embed).to(self._device)
         wide = dit.input_embed.proj
         self._from_state = self._cast(wide.weight[:, :MEL_BANDS])

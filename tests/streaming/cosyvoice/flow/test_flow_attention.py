@@ -6,8 +6,8 @@ import pytest
 import torch
 from torch.nn import functional as F  # noqa: N812 - torch's own custom
 
+from streaming.cosyvoice.flow.attention import Gathered, Views, spans
 from streaming.cosyvoice.flow.base import HostRow, Rows
-from streaming.cosyvoice.flow.v3.attention import Gathered, Views, spans
 
 STEPS, HEADS, PAGES, HEAD_DIM = 3, 4, 9, 8
 
