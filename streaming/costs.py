@@ -18,6 +18,9 @@ LEAST_SPREAD = 0.05
 """Units that vary by less than this share of their mean cannot tell a base from a slope."""
 
 
+_UNKNOWN = Cost()
+
+
 @dataclass
 class _Seen:
     """Weighted sums over the steps of a stage: enough for a line of least squares."""
@@ -64,10 +67,18 @@ class Costs:
         seen.add(units, took_s)
         self._lines[stage] = seen.line()
 
+    def line(self, stage: str) -> Cost:
+        """What a step of the stage costs."""
+        return self._lines.get(stage, _UNKNOWN)
+
     def predict_s(self, stage: str, units: float) -> float:
         """How long such a step will take."""
-        return self._lines.get(stage, Cost()).of(units)
+        return self.line(stage).of(units)
 
     def path_s(self, steps: Iterable[Following]) -> float:
         """How long those will take, one after another."""
-        return sum(each.times * self.predict_s(each.stage, each.units) for each in steps)
+        total_s = 0.0
+        for each in steps:  # asked for each row of each step
+            line = self._lines.get(each.stage, _UNKNOWN)
+            total_s += each.times * (line.base_s + line.unit_s * each.units)
+        return total_s

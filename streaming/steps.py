@@ -33,6 +33,13 @@ class Stage:
     """Batches that may be launched and not yet taken; 2 keep a device busy."""
     prior: Cost = field(default_factory=Cost)
     """What a step costs before any has run."""
+    patient: bool = False
+    """Its steps wait for more rows while nobody needs them soon: one row more costs little, so a
+    step of few is a waste."""
+    longest_s: float = float("inf")
+    """Rows join a step as long as it takes no longer than this."""
+    urgent: bool = False
+    """Its steps go before those of other stages where they share a device."""
 
 
 @dataclass(frozen=True)

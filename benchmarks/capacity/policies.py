@@ -1,142 +1,109 @@
 """Other ways to choose a step's rows, to compare with: each the rule of a field, not of ours.
 
-Knows: contexts. Does not know: costs, which none of these asks for.
+They launch whatever a stage has room for, at once. Knows: rows. Does not know: costs, which none of
+these asks for.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Collection
 
+from streaming.config import EngineSettings
 from streaming.context import Context
 from streaming.costs import Costs
-from streaming.scheduler import Batch, Policy, Row, plan
-from streaming.steps import Stage, Want
+from streaming.engine.loop import WAKE_SHARE
+from streaming.scheduler import NEVER, Deadlines, Policy, Row
+from streaming.steps import Stage
 
 VOXSERVE_MARGIN_S = 1.0
 
 
-def fifo() -> Policy:
-    """Whoever has waited longest for a step of the stage."""
-    served: dict[tuple[str, int], float] = {}
-
-    def choose(
-        stage: Stage,
-        contexts: Iterable[Context],
-        now_s: float,
-        costs: Costs,
-        *,
-        max_ahead_s: float,
-    ) -> Batch | None:
-        del costs
-        rows = _rows(stage, contexts, max_ahead_s)
-        keyed = sorted(
-            (served.get((stage.name, context.open.ctx), _arrived_s(context)), context.open.ctx)
-            for context, _ in rows
-        )
-        return _batch(stage, rows, {ctx: since_s for since_s, ctx in keyed}, now_s, served)
-
-    return choose
-
-
-def earliest_arrival() -> Policy:
+class EarliestArrival:
     """Whoever asked first."""
 
-    def choose(
-        stage: Stage,
-        contexts: Iterable[Context],
-        now_s: float,
-        costs: Costs,
-        *,
-        max_ahead_s: float,
-    ) -> Batch | None:
+    def due_s(self, stage: Stage, rows: Collection[Row]) -> float:
+        """At once."""
+        del stage
+        return -NEVER if rows else NEVER
+
+    def choose(self, stage: Stage, rows: Collection[Row], now_s: float, costs: Costs) -> list[Row]:
+        """In the order of their keys."""
         del costs
-        rows = _rows(stage, contexts, max_ahead_s)
-        keys = {context.open.ctx: _arrived_s(context) for context, _ in rows}
-        return _batch(stage, rows, keys, now_s)
+        keyed = sorted((self.key(row, now_s), row.ctx, row) for row in rows)
+        return [row._replace(begin_by_s=key) for key, _, row in keyed[: stage.max_batch]]
 
-    return choose
+    def key(self, row: Row, now_s: float) -> float:
+        """The lowest goes first."""
+        del now_s
+        return arrived_s(row.context)
 
 
-def voxserve() -> Policy:
+class Fifo(EarliestArrival):
+    """Whoever has waited longest for a step of the stage."""
+
+    def __init__(self) -> None:
+        self._served_s: dict[int, float] = {}
+
+    def choose(self, stage: Stage, rows: Collection[Row], now_s: float, costs: Costs) -> list[Row]:
+        """Those served longest ago, by this stage or another."""
+        chosen = super().choose(stage, rows, now_s, costs)
+        self._served_s.update((row.ctx, now_s) for row in chosen)
+        return chosen
+
+    def key(self, row: Row, now_s: float) -> float:
+        """When it was served last."""
+        return self._served_s.get(row.ctx, super().key(row, now_s))
+
+
+class VoxServe(EarliestArrival):
     """Those that press first: that have sent nothing, or have less than a second left to play.
 
     One prefill at most a step; flow and vocoder run only where one of theirs presses.
     """
 
-    def choose(
-        stage: Stage,
-        contexts: Iterable[Context],
-        now_s: float,
-        costs: Costs,
-        *,
-        max_ahead_s: float,
-    ) -> Batch | None:
-        del costs
-        rows = _rows(stage, contexts, max_ahead_s)
-        presses = {context.open.ctx: _presses(context, now_s) for context, _ in rows}
-        if stage.name != "llm" and not any(presses.values()):
-            return None
-        prefills = [row for row in rows if row[1].units > 1]
+    def due_s(self, stage: Stage, rows: Collection[Row]) -> float:
+        """When one presses."""
+        if stage.name == "llm":
+            return super().due_s(stage, rows)
+        return min((_presses_s(row.context) for row in rows), default=NEVER)
+
+    def choose(self, stage: Stage, rows: Collection[Row], now_s: float, costs: Costs) -> list[Row]:
+        """One prefill, those that press, then the others."""
+        prefills = [row for row in rows if row.want.units > 1]
         if stage.name == "llm" and prefills:
-            first = min(prefills, key=lambda row: _arrived_s(row[0]))
-            rows = [first, *(row for row in rows if row[1].units == 1)]
-        keys = {
-            context.open.ctx: _arrived_s(context) - (1e6 if presses[context.open.ctx] else 0.0)
-            for context, _ in rows
-        }
-        return _batch(stage, rows, keys, now_s)
+            first = min(prefills, key=lambda row: (arrived_s(row.context), row.ctx))
+            rows = [first, *(row for row in rows if row.want.units == 1)]
+        return super().choose(stage, rows, now_s, costs)
 
-    return choose
+    def key(self, row: Row, now_s: float) -> float:
+        """Pressing ones before all others."""
+        presses = _presses_s(row.context) <= now_s
+        return super().key(row, now_s) - (1e6 if presses else 0.0)
 
 
-POLICIES = {
-    "deadline": lambda: plan,
-    "fifo": fifo,
-    "earliest-arrival": earliest_arrival,
-    "voxserve": voxserve,
+def deadlines() -> Policy:
+    """Ours, as the engine has it."""
+    ahead_s = EngineSettings().max_ahead_s
+    return Deadlines(early_s=WAKE_SHARE * ahead_s, join_s=ahead_s)
+
+
+POLICIES: dict[str, Callable[[], Policy]] = {
+    "deadline": deadlines,
+    "fifo": Fifo,
+    "earliest-arrival": EarliestArrival,
+    "voxserve": VoxServe,
 }
 """Each makes a policy with a memory of its own."""
 
 
-def _rows(
-    stage: Stage, contexts: Iterable[Context], max_ahead_s: float
-) -> list[tuple[Context, Want]]:
-    return [
-        (context, want)
-        for context in contexts
-        if (want := context.wants.get(stage.name)) is not None and context.runnable(max_ahead_s)
-    ]
-
-
-def _batch(
-    stage: Stage,
-    rows: list[tuple[Context, Want]],
-    keys: dict[int, float],
-    now_s: float,
-    served: dict[tuple[str, int], float] | None = None,
-) -> Batch | None:
-    if not rows:
-        return None
-    rows = sorted(rows, key=lambda row: (keys[row[0].open.ctx], row[0].open.ctx))
-    rows = rows[: stage.max_batch]
-    if served is not None:
-        served.update({(stage.name, context.open.ctx): now_s for context, _ in rows})
-    return Batch(
-        stage,
-        tuple(
-            Row(keys[context.open.ctx], context.deadline_s(now_s), context, want)
-            for context, want in rows
-        ),
-    )
-
-
-def _arrived_s(context: Context) -> float:
+def arrived_s(context: Context) -> float:
+    """When the text came that is to be spoken next."""
     head = context.head
     assert head is not None, "only a context with work is asked"
     return head.arrived_s
 
 
-def _presses(context: Context, now_s: float) -> bool:
+def _presses_s(context: Context) -> float:
     if not context.started:
-        return True
-    return context.dry_s(now_s) - now_s <= VOXSERVE_MARGIN_S
+        return -NEVER
+    return context.dry_s(0.0) - VOXSERVE_MARGIN_S

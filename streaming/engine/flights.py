@@ -28,37 +28,50 @@ class Launch(Generic[T]):
 
 @dataclass(frozen=True)
 class Landed(Generic[T]):
-    """A batch that has come to its end, well or not; ``took_s`` counts from when it was alone."""
+    """A batch that has come to its end, well or not."""
 
     launch: Launch[T]
     results: Sequence[StepResult]
     took_s: float
+    """Of the time that passed, its own part; the parts of all launches make up the whole."""
+
+
+@dataclass(eq=False)
+class _Flight(Generic[T]):
+    launch: Launch[T]
+    later: Later
+    took_s: float = 0.0
+    ended_s: float | None = None
 
 
 class Flights(Generic[T]):
-    """What is under way; ``wake`` is called when a batch has come to its end."""
+    """What is under way; ``wake`` is called when a batch has come to its end.
 
-    def __init__(self, wake: Callable[[], None], longest_s: float) -> None:
+    Stages may share a device, so while several batches are under way time counts for one of them:
+    the oldest of those whose stage goes first.
+    """
+
+    def __init__(
+        self, wake: Callable[[], None], longest_s: float, now: Callable[[], float]
+    ) -> None:
         self._wake = wake
         self._longest_s = longest_s
-        self._under_way: list[tuple[Launch[T], Later]] = []
-        self._free_since_s: dict[str, float] = {}
+        self._now = now
+        self._under_way: list[_Flight[T]] = []
+        self._counted_until_s = 0.0
 
     def room(self, stage: Stage) -> bool:
         """Whether one more batch of the stage may be launched."""
-        under_way = sum(launch.stage.name == stage.name for launch, _ in self._under_way)
+        under_way = sum(each.launch.stage.name == stage.name for each in self._under_way)
         return under_way < stage.in_flight
-
-    def owners(self, stage: Stage) -> list[T]:
-        """Whose steps of that stage are under way."""
-        launches = (launch for launch, _ in self._under_way if launch.stage.name == stage.name)
-        return [owner for launch in launches for owner in launch.owners]
 
     def add(self, launch: Launch[T], later: Later) -> None:
         """A batch is under way."""
         assert self.room(launch.stage), "no more is launched than there is room for"
-        self._under_way.append((launch, later))
-        later.made.add_done_callback(lambda _: self._wake())
+        self._count(launch.began_s)
+        flight = _Flight(launch, later)
+        self._under_way.append(flight)
+        later.made.add_done_callback(lambda _: self._end(flight))
 
     def landed(self, now_s: float) -> list[Landed[T]]:
         """What has come to its end since the last call.
@@ -66,21 +79,34 @@ class Flights(Generic[T]):
         Raises:
             TimeoutError: one has not, for longer than any step may take.
         """
-        out, still = [], []
-        for launch, later in self._under_way:
-            stage = launch.stage.name
-            if later.made.done():
-                began_s = max(launch.began_s, self._free_since_s.get(stage, launch.began_s))
-                self._free_since_s[stage] = now_s
-                out.append(Landed(launch, _outcome(later, len(launch.owners)), now_s - began_s))
-            elif now_s - launch.began_s > self._longest_s:
+        ended = [each for each in self._under_way if each.later.made.done()]
+        ended.sort(key=lambda each: each.ended_s or now_s)
+        for flight in ended:
+            self._count(flight.ended_s or now_s)
+            self._under_way.remove(flight)
+        for flight in self._under_way:
+            lasts_s = now_s - flight.launch.began_s
+            if lasts_s > self._longest_s:
                 raise TimeoutError(
-                    f"a step of {stage!r} has not ended in {now_s - launch.began_s:.0f} s"
+                    f"a step of {flight.launch.stage.name!r} has not ended in {lasts_s:.0f} s"
                 )
-            else:
-                still.append((launch, later))
-        self._under_way = still
-        return out
+        return [
+            Landed(each.launch, _outcome(each.later, len(each.launch.owners)), each.took_s)
+            for each in ended
+        ]
+
+    def _end(self, flight: _Flight[T]) -> None:
+        flight.ended_s = self._now()
+        self._wake()
+
+    def _count(self, until_s: float) -> None:
+        """The time since the last count is one batch's."""
+        if self._under_way and until_s > self._counted_until_s:
+            first = next(
+                (each for each in self._under_way if each.launch.stage.urgent), self._under_way[0]
+            )
+            first.took_s += until_s - self._counted_until_s
+        self._counted_until_s = max(self._counted_until_s, until_s)
 
 
 def _outcome(later: Later, rows: int) -> Sequence[StepResult]:

@@ -7,10 +7,11 @@ contexts and their tracks. Does not know: pipes, models, policy.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 from functools import partial
-from typing import Any, Protocol
+from operator import itemgetter
+from typing import Protocol
 
 from streaming.capacity import capacity
 from streaming.config import EngineSettings
@@ -41,7 +42,7 @@ from streaming.messages import (
 )
 from streaming.messages import Mark as Marked
 from streaming.runners.base import Later, Made, Runner, StepResult, Work
-from streaming.scheduler import Batch, Policy, plan
+from streaming.scheduler import Deadlines, Line, Policy, Row, rank
 from streaming.steps import Stage
 from streaming.text.speakable import has_words
 from streaming.voices.loader import VoiceLoader
@@ -69,14 +70,18 @@ class Mailbox(Protocol):
         """Let ``receive`` return."""
 
 
+WAKE_SHARE = 1 / 6
+"""A listener has at least this share of ``max_ahead_s`` in store before patience ends."""
+
+
 @dataclass(eq=False)
 class _Live:
     context: Context
     track: Track
-    begun: bool = False
-    """Whether the segment at the head has its state."""
-    state: Any = None
-    steps_under_way: int = 0
+    work: Work | None = None
+    """The segment at the head, once it has its state."""
+    under_way: set[str] = field(default_factory=set)
+    """Stages of which a step of it is under way."""
     gone: bool = False
     """Cancelled, failed or finished; what is under way for it is not wanted any more."""
 
@@ -94,22 +99,26 @@ class Engine:
         settings: EngineSettings,
         mailbox: Mailbox,
         clock: Timekeeper,
-        policy: Policy = plan,
+        policy: Policy | None = None,
+        track: Callable[..., Track] = Track,
     ) -> None:
+        """``policy``: another than ours; ``track``: another keeper of audio, to simulate one."""
         self._runner = runner
         self._settings = settings
         self._mailbox = mailbox
         self._clock = clock
-        self._plan_batch = policy
+        self._track = track
+        ahead_s = settings.max_ahead_s
+        self._policy = policy or Deadlines(early_s=WAKE_SHARE * ahead_s, join_s=ahead_s)
         self._costs = Costs({stage.name: stage.prior for stage in runner.stages})
         self._vitals = Vitals(settings.slots)
         self._voices = VoiceLoader(runner.load_voice, mailbox.wake)
         self._removed: set[str] = set()
-        """Voices that were removed while they were being loaded."""
-        self._flights: Flights[_Live] = Flights(mailbox.wake, settings.hang_timeout_s)
+        """Voices that are still spoken with, or being loaded, though they were removed."""
+        self._flights: Flights[_Live] = Flights(mailbox.wake, settings.hang_timeout_s, clock.now)
+        self._lines = {stage.name: Line(stage, self._policy) for stage in runner.stages}
         self._live: dict[int, _Live] = {}
         self._out: list[Message] = []
-        self._idle = True
         self._lanes: set[str] = set()
 
     def run(self) -> None:
@@ -125,36 +134,39 @@ class Engine:
         self._out.append(ready)
 
     def turn(self) -> None:
-        """Read, launch one step if any can be, publish; sleeps where there is nothing to do."""
+        """Read, launch what is due, publish; sleeps where there is nothing to do."""
         self._take(self._mailbox.receive(self._rest_s()))
         self._land()
-        batch = self._plan()
-        self._idle = batch is None
-        if batch is not None:
-            self._launch(batch)
+        self._launch_due()
         self._publish()
 
     def _rest_s(self) -> float:
         """How long nothing has to be done if nothing comes."""
-        if self._out or not self._idle:
+        if self._out:
             return 0.0
-        return max(0.0, self._vitals.due_s(len(self._live)) - self._clock.now())
+        due_s = self._vitals.due_s(len(self._live))
+        for line in self._lines.values():
+            if self._flights.room(line.stage):
+                due_s = min(due_s, line.due_s())
+        return max(0.0, due_s - self._clock.now())
 
-    def _plan(self) -> Batch | None:
-        """The most pressing of the steps that there is room for."""
+    def _launch_due(self) -> None:
+        """Launch the steps that are due, the most pressing first.
+
+        After one that was computed here and now the inbox is read before the next.
+        """
         now_s = self._clock.now()
-        batches = [self._plan_stage(stage, now_s) for stage in self._runner.stages]
-        known = [batch for batch in batches if batch is not None]
-        return min(known, key=lambda batch: batch.begin_by_s, default=None)
-
-    def _plan_stage(self, stage: Stage, now_s: float) -> Batch | None:
-        if not self._flights.room(stage):
-            return None
-        busy = {live.ctx for live in self._flights.owners(stage)}
-        contexts = (live.context for ctx, live in self._live.items() if ctx not in busy)
-        return self._plan_batch(
-            stage, contexts, now_s, self._costs, max_ahead_s=self._settings.max_ahead_s
-        )
+        due = [
+            (rows[0], line, rows)
+            for line in self._lines.values()
+            if line.due_s() <= now_s
+            and self._flights.room(line.stage)
+            and (rows := line.choose(now_s, self._costs))
+        ]
+        due.sort(key=itemgetter(0))
+        for _, line, rows in due:
+            if not self._launch(line, rows):
+                break
 
     def _publish(self) -> None:
         now_s = self._clock.now()
@@ -193,7 +205,7 @@ class Engine:
             first_packet_target_s=self._settings.first_packet_target_ms / 1000,
             voice_ready=self._runner.has_voice(message.voice),
         )
-        track = Track(message.ctx, self._settings.pauses, words=message.words)
+        track = self._track(message.ctx, self._settings.pauses, words=message.words)
         self._live[message.ctx] = _Live(context, track)
         if not context.voice_ready:
             self._voices.want(message.voice)
@@ -215,12 +227,16 @@ class Engine:
                 self._out.append(Released(ctx=live.ctx, compute_s=context.compute_s))
             case Park():
                 context.parked = True
+                self._rank(live)
             case Unpark():
                 context.parked = False
+                self._rank(live)
             case Played(samples=samples):
                 context.played(samples, now_s)
+                self._rank(live)
             case StartIn(ms=delay_ms):
                 context.start_in(delay_ms / 1000, now_s)
+                self._rank(live)
 
     def _forget_voice(self, voice: str) -> None:
         """Who speaks with it may finish; then nothing of it is kept."""
@@ -257,24 +273,25 @@ class Engine:
 
     # --- what is made ----------------------------------------------------------------------
 
-    def _launch(self, batch: Batch) -> None:
+    def _launch(self, line: Line, rows: Sequence[Row]) -> bool:
+        """Whether the step goes on elsewhere."""
         now_s = self._clock.now()
-        rows = [self._live[row.context.open.ctx] for row in batch.rows]
-        works = [
-            self._work(live, slack_s=row.finish_by_s - now_s)
-            for live, row in zip(rows, batch.rows, strict=True)
-        ]
-        units = tuple(row.want.units for row in batch.rows)
-        launch = Launch(batch.stage, tuple(rows), units, now_s)
-        results = self._run(batch.stage, works)
-        for live in rows:
-            live.steps_under_way += 1
+        stage = line.stage
+        owners = tuple(self._live[row.ctx] for row in rows)
+        works: list[Work] = []
+        for live, row in zip(owners, rows, strict=True):
+            assert live.work is not None, "only what has begun is launched"
+            live.work.slack_s = row.finish_by_s - now_s
+            works.append(live.work)
+            live.under_way.add(stage.name)
+            line.drop(row.ctx)
+        launch = Launch(stage, owners, tuple(row.want.units for row in rows), now_s)
+        results = self._run(stage, works)
         if isinstance(results, Later):
             self._flights.add(launch, results)
-            for live in rows:
-                self._ask(live)
-        else:
-            self._arrive(Landed(launch, results, self._clock.now() - now_s))
+            return True
+        self._arrive(Landed(launch, results, self._clock.now() - now_s))
+        return False
 
     def _land(self) -> None:
         for landed in self._flights.landed(self._clock.now()):
@@ -287,28 +304,12 @@ class Engine:
         self._vitals.steps += 1
         self._vitals.busy_s += landed.took_s
         for live, result, units in zip(launch.owners, landed.results, launch.units, strict=True):
-            live.steps_under_way -= 1
+            live.under_way.discard(launch.stage.name)
             live.context.compute_s += landed.took_s * units / total
             if live.gone:
                 self._free(live)
             else:
                 self._deliver(live, result)
-
-    def _work(self, live: _Live, slack_s: float = 0.0) -> Work:
-        head = live.context.head
-        assert head is not None, "only a context with a segment has work"
-        asked = live.context.open
-        return Work(
-            ctx=asked.ctx,
-            segment=head.segment,
-            voice=asked.voice,
-            speed=asked.speed,
-            seed=asked.seed,
-            instruct=asked.instruct,
-            language=asked.language,
-            state=live.state,
-            slack_s=slack_s,
-        )
 
     def _run(self, stage: Stage, works: Sequence[Work]) -> Sequence[StepResult] | Later:
         """A step; one that fails as a whole is run again row by row, to find whose fault it is."""
@@ -333,13 +334,16 @@ class Engine:
             self._fail_with(live, result)
             return
         try:
-            self._publish_made(live, result)
+            if len(result.samples) or result.done:
+                self._publish_made(live, result)
+            else:
+                self._go_on(live, result)
         except Exception as error:  # noqa: BLE001 - what it made may break what handles it
             self._fail_with(live, error)
 
     def _make_room(self, live: _Live, full: DeviceFull) -> None:
         """The newest context ends, so that ``live``, whose step found no memory, can try again."""
-        begun = (each for each in self._live.values() if each.begun)
+        begun = (each for each in self._live.values() if each.work is not None)
         newest = max(begun, key=lambda each: each.ctx)
         self._fail_with(newest, full)
         if newest is not live:
@@ -354,12 +358,17 @@ class Engine:
         samples = live.track.position_samples - before
         context.produced(samples, self._clock.now())
         self._vitals.audio_samples += samples
-        live.state = made.state
+        self._go_on(live, made)
+
+    def _go_on(self, live: _Live, made: Made) -> None:
+        """What is next for a context after a step."""
         if not made.done:
+            assert live.work is not None, "a step was made of it"
+            live.work.state = made.state
             self._ask(live)
             return
         self._end_segment(live)
-        context.queue.popleft()
+        live.context.queue.popleft()
         self._settle(live)
 
     def _settle(self, live: _Live) -> None:
@@ -379,42 +388,71 @@ class Engine:
             context.queue.popleft()
         if context.complete:
             self._finish(live)
-        elif context.head is not None and context.voice_ready and not live.begun:
+        elif context.head is not None and context.voice_ready and live.work is None:
             self._begin(live)
 
     def _begin(self, live: _Live) -> None:
         """Give the segment at the head its state."""
+        head, asked = live.context.head, live.context.open
+        assert head is not None, "only a segment is begun"
+        work = Work(
+            ctx=asked.ctx,
+            segment=head.segment,
+            voice=asked.voice,
+            speed=asked.speed,
+            seed=asked.seed,
+            instruct=asked.instruct,
+            language=asked.language,
+        )
         try:
-            live.state = self._runner.begin(self._work(live))
+            work.state = self._runner.begin(work)
         except Exception as error:  # noqa: BLE001 - a model may raise anything; its context is told
             self._fail_with(live, error)
             return
-        live.begun = True
+        live.work = work
         self._ask(live)
 
     def _ask(self, live: _Live) -> None:
         """What could be launched for the segment at the head."""
+        work = live.work
+        assert work is not None, "only what has begun is asked"
         now_s = self._clock.now()
-        slack_s = live.context.deadline_s(now_s) - now_s
-        wants = self._runner.wants(self._work(live, slack_s), self._costs)
+        work.slack_s = live.context.deadline_s(now_s) - now_s
+        wants = self._runner.wants(work, self._costs)
         live.context.wants = {want.stage: want for want in wants}
+        self._rank(live)
+
+    def _rank(self, live: _Live) -> None:
+        """Put its steps in the lines of their stages, or take them out."""
+        context = live.context
+        wants = context.wants
+        runnable = bool(wants) and context.runnable(self._settings.max_ahead_s)
+        now_s = self._clock.now()
+        for name, line in self._lines.items():
+            want = wants.get(name)
+            if want is not None and runnable and name not in live.under_way:
+                line.put(rank(context, want, now_s, self._costs))
+            else:
+                line.drop(live.ctx)
 
     def _end_segment(self, live: _Live) -> None:
         live.context.wants = {}
-        if live.begun:
-            live.begun = False
-            self._runner.release(live.state)
-        live.state = None
+        self._rank(live)
+        if live.work is not None:
+            self._runner.release(live.work.state)
+            live.work = None
 
     def _drop(self, live: _Live) -> None:
         """It is over; what its state holds is free once nothing of it is under way."""
         del self._live[live.ctx]
         self._purge(live.context.open.voice)
         live.gone = True
+        live.context.wants = {}
+        self._rank(live)
         self._free(live)
 
     def _free(self, live: _Live) -> None:
-        if not live.steps_under_way:
+        if not live.under_way:
             self._end_segment(live)
 
     def _finish(self, live: _Live) -> None:

@@ -28,9 +28,12 @@ SPEECH = "speech"
 """The one stage of a runner that goes from text to samples in a single kind of step."""
 
 
-@dataclass(frozen=True)
+@dataclass(slots=True)
 class Work:
-    """One row of a batch: a context's segment and how far it is."""
+    """One row of a batch: a context's segment and how far it is.
+
+    One object for the whole of a segment: ``state`` and ``slack_s`` are set anew for each step.
+    """
 
     ctx: int
     segment: Segment

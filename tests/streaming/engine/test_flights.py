@@ -168,7 +168,7 @@ def test_a_step_without_end_ends_the_process_so_that_it_is_started_again(rig):
 
 
 def test_what_is_no_error_of_ours_is_told_as_one():
-    flights = Flights(lambda: None, 1.0)
+    flights = Flights(lambda: None, 1.0, lambda: 0.0)
     future = Future()
     flights.add(Launch(Stage("flow"), ("owner",), (1.0,), 0.0), Later(future))
     assert not flights.room(Stage("flow"))
@@ -181,7 +181,7 @@ def test_what_is_no_error_of_ours_is_told_as_one():
 
 
 def test_of_two_under_way_the_second_is_timed_from_where_it_was_alone():
-    flights, stage = Flights(lambda: None, 10.0), Stage("flow", in_flight=2)
+    flights, stage = Flights(lambda: None, 10.0, lambda: 0.0), Stage("flow", in_flight=2)
     first, second = Future(), Future()
     flights.add(Launch(stage, ("a",), (1.0,), 0.0), Later(first))
     flights.add(Launch(stage, ("b",), (1.0,), 0.1), Later(second))
@@ -192,7 +192,7 @@ def test_of_two_under_way_the_second_is_timed_from_where_it_was_alone():
 
 
 def test_what_raises_when_it_lands_is_told_to_its_rows():
-    flights = Flights(lambda: None, 10.0)
+    flights = Flights(lambda: None, 10.0, lambda: 0.0)
     future = Future()
     flights.add(Launch(Stage("flow"), ("a", "b"), (1.0, 1.0), 0.0), Later(future, lambda _: 1 / 0))
     future.set_result(None)
