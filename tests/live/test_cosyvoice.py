@@ -1,0 +1,181 @@
+"""CosyVoice over the WebSocket, with tiny random networks: noise comes out, every promise holds."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+from collections.abc import Iterator
+from importlib.util import find_spec
+from pathlib import Path
+
+import httpx
+import numpy as np
+import pytest
+from recordings import a_recording
+from servers import LiveServer, start
+from talk import Audio, decode_opus, eventually, talking
+
+pytestmark = pytest.mark.skipif(
+    find_spec("torch") is None, reason="torch is not installed: make setup-cosyvoice"
+)
+
+UNPACED = {"pacing": {"lead_ms": None}}
+PCM = {"audio": {"codec": "pcm_s16le"}, **UNPACED}
+SPEECH_S = 90.0
+"""Random networks do not know when to stop, and the machine may be busy."""
+
+
+@pytest.fixture(scope="module")
+def checkpoint(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    from streaming.cosyvoice.tiny import write  # noqa: PLC0415 - needs torch
+
+    folder = tmp_path_factory.mktemp("checkpoint")
+    write(folder, "cosyvoice3")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def server(checkpoint: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[LiveServer]:
+    folder = tmp_path_factory.mktemp("cosyvoice")
+    live = start(
+        folder,
+        engine__model=checkpoint,
+        engine__device="cpu",
+        engine__slots=8,
+        engine__voices_dir=folder / "voices",
+        engine__cosyvoice__flow_mib=256,
+    )
+    yield live
+    live.stop()
+
+
+async def test_it_says_what_it_is_and_who_speaks(server: LiveServer) -> None:
+    async with httpx.AsyncClient(base_url=server.url) as client:
+        listed = (await client.get("/v1/voices")).json()
+    assert {voice["id"] for voice in listed["voices"]} >= {"starter-english", "starter-mandarin"}
+    assert listed["default"] == "starter-english"
+
+
+async def test_text_goes_in_and_opus_comes_out_without_a_hole(server: LiveServer) -> None:
+    async with talking(server.ws_url, UNPACED) as talk:
+        await talk.send("open", ctx="a")
+        for delta in ("Hel", "lo th", "ere. ", "And ", "you."):
+            await talk.send("text", ctx="a", delta=delta)
+        await talk.send("end", ctx="a")
+        done = await talk.until("done", timeout_s=SPEECH_S)
+    packets = talk.audio()
+    assert [packet.seq for packet in packets] == sorted({packet.seq for packet in packets})
+    starts = [packet.pts for packet in packets]
+    assert starts == [starts[0] + 3_840 * index for index in range(len(starts))]
+    assert (packets[0].first, packets[-1].last) == (True, True)
+    samples = decode_opus(packets)
+    assert len(samples) / 48_000 == pytest.approx(done["audio_ms"] / 1000, abs=0.1)
+    assert np.abs(samples).max() > 0.001
+    assert [each["index"] for each in talk.events("segment")] == [0, 1]
+
+
+async def test_the_same_seed_says_the_same_whoever_else_speaks(server: LiveServer) -> None:
+    async def one(seed: int) -> np.ndarray:
+        async with talking(server.ws_url, PCM) as talk:
+            await talk.send("open", ctx="a", seed=seed)
+            await talk.send("text", ctx="a", delta="One, two.")
+            await talk.send("end", ctx="a")
+            await talk.until("done", timeout_s=SPEECH_S)
+            return talk.pcm().astype(np.int32)
+
+    alone = await one(1)
+    together = await asyncio.gather(*(one(seed) for seed in (1, 2, 3)))
+    assert len(together[0]) == len(alone)
+    assert np.abs(together[0] - alone).max() <= 4
+    assert not np.array_equal(together[0], together[1])
+
+
+async def test_after_cancelled_nothing_is_heard_and_its_slot_is_free(server: LiveServer) -> None:
+    before = server.metric("free_slots")
+    async with talking(server.ws_url, PCM) as talk:
+        await talk.send("open", ctx="a")
+        await talk.send("text", ctx="a", delta="This is a longer sentence, to be interrupted. ")
+        await talk.until("segment", timeout_s=SPEECH_S)
+        await talk.send("cancel", ctx="a")
+        await talk.until("cancelled")
+        assert not [each for each in await talk.quiet(0.5) if isinstance(each, Audio)]
+    await eventually(lambda: server.metric("free_slots") == before, 20)
+
+
+async def test_text_that_pauses_in_mid_sentence_harms_nobody(server: LiveServer) -> None:
+    async with talking(server.ws_url, PCM) as slow, talking(server.ws_url, PCM) as quick:
+        await slow.send("open", ctx="s", text_mode="sentence")
+        await slow.send("text", ctx="s", delta="I am thinking ")
+        await quick.send("open", ctx="q")
+        await quick.send("text", ctx="q", delta="I am not.")
+        await quick.send("end", ctx="q")
+        await quick.until("done", timeout_s=SPEECH_S)
+        assert not slow.audio()
+        await slow.send("text", ctx="s", delta="again.")
+        await slow.send("end", ctx="s")
+        await slow.until("done", timeout_s=SPEECH_S)
+        assert len(slow.events("segment")) == 1
+
+
+async def test_a_voice_made_of_a_recording_speaks_and_can_be_removed(server: LiveServer) -> None:
+    async with httpx.AsyncClient(base_url=server.url, timeout=SPEECH_S) as client:
+        form = {"name": "Mine", "transcript": "A recording of five seconds.", "consent": "My own."}
+        answer = await client.post(
+            "/v1/voices", data=form, files={"audio": ("a.wav", a_recording(), "audio/wav")}
+        )
+        assert answer.status_code == 201, answer.text
+        voice = answer.json()["id"]
+        async with talking(server.ws_url, PCM) as talk:
+            await talk.send("open", ctx="a", voice=voice)
+            await talk.send("text", ctx="a", delta="Hello.")
+            await talk.send("end", ctx="a")
+            await talk.until("done", timeout_s=SPEECH_S)
+            assert np.abs(talk.pcm()).max() > 10
+        assert (await client.delete(f"/v1/voices/{voice}")).status_code == 204
+
+
+async def test_options_are_taken_and_none_is_dropped_unseen(server: LiveServer) -> None:
+    async with talking(server.ws_url, PCM) as talk:
+        await talk.send("open", ctx="a", speed=1.5, instruct="Happily.", language="en", seed=4)
+        await talk.send("text", ctx="a", delta="Hello.")
+        await talk.send("end", ctx="a")
+        await talk.until("done", timeout_s=SPEECH_S)
+    assert not talk.events("warning")
+
+
+async def test_an_engine_that_dies_is_told_and_comes_back(server: LiveServer) -> None:
+    async with talking(server.ws_url, PCM) as talk:
+        await talk.send("open", ctx="a")
+        await talk.send("text", ctx="a", delta="This one will not be heard to its end. ")
+        await talk.until("segment", timeout_s=SPEECH_S)
+        os.kill(engine_of(server), signal.SIGKILL)
+        error = await talk.until("error", ctx="a")
+        assert (error["code"], error["retryable"]) == ("engine_restarted", True)
+    await asyncio.to_thread(server.wait_ready)
+    async with talking(server.ws_url, PCM) as talk:
+        await talk.send("open", ctx="b")
+        await talk.send("text", ctx="b", delta="Again.")
+        await talk.send("end", ctx="b")
+        await talk.until("done", timeout_s=SPEECH_S)
+
+
+def engine_of(server: LiveServer) -> int:
+    import psutil  # noqa: PLC0415 - of this test alone
+
+    children = psutil.Process(server.process.pid).children()
+    (engine,) = (child for child in children if "engine" in child.cmdline()[3:4])
+    return engine.pid
+
+
+def test_without_a_gpu_cuda_is_refused_in_words(checkpoint: Path, tmp_path: Path) -> None:
+    import torch  # noqa: PLC0415 - the module may be collected without
+
+    if torch.cuda.is_available():
+        pytest.skip("there is a GPU here")
+    live = start(tmp_path, wait=False, engine__model=checkpoint, engine__device="cuda")
+    try:
+        with pytest.raises(AssertionError, match=r"engine.device is 'cuda', but this torch"):
+            live.wait_ready()
+    finally:
+        live.stop()
