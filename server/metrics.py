@@ -55,6 +55,12 @@ class Metrics:
             ["lane"],
             registry=self._registry,
         )
+        self._figures = Gauge(
+            "cosystream_runner",
+            "What the runner counts about itself",
+            ["figure"],
+            registry=self._registry,
+        )
         self._engine_contexts = self._gauge("engine_contexts", "Contexts in the engine")
         self._engine_parked = self._gauge("engine_parked", "Contexts the engine lets wait")
         self._engine_queue = self._gauge("engine_queued_segments", "Segments not yet begun")
@@ -125,6 +131,8 @@ class Metrics:
         self.free_slots.set(stats.free_slots)
         for lane, listeners in stats.capacity.items():
             self._capacity.labels(lane or "all").set(listeners)
+        for name, value in stats.figures.items():
+            self._figures.labels(name).set(value)
 
     def render(self) -> tuple[bytes, str]:
         """The page for Prometheus and its content type."""

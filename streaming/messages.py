@@ -373,6 +373,8 @@ class Stats(Message, frozen=True, kw_only=True):
     rss_mib: float
     capacity: dict[str, int] = {}
     """Listeners that each lane of voices can serve in time."""
+    figures: dict[str, float] = {}
+    """What the runner counts about itself, by name."""
 
 
 # --- server to prompt maker ----------------------------------------------------------------

@@ -107,6 +107,10 @@ class ModelledRunner:
     def release(self, state: Saying) -> None:
         """Nothing is held."""
 
+    def figures(self) -> dict[str, float]:
+        """None."""
+        return {}
+
     def second(self, lane: str, contexts: int) -> Sequence[Following]:
         """As the networks."""
         del lane

@@ -172,7 +172,8 @@ class Engine:
         now_s = self._clock.now()
         if now_s >= self._vitals.due_s(len(self._live)):
             contexts = (live.context for live in self._live.values())
-            self._out.append(self._vitals.say(contexts, self._capacity(), now_s))
+            figures = self._runner.figures()
+            self._out.append(self._vitals.say(contexts, self._capacity(), now_s, figures))
         self._mailbox.send(self._out)
         self._out = []
 

@@ -33,7 +33,13 @@ class Vitals:
         """When the next ``Stats`` must go out."""
         return self._said_s + (AT_CHANGE_S if contexts != self._said_contexts else EVERY_S)
 
-    def say(self, contexts: Iterable[Context], capacity: dict[str, int], now_s: float) -> Stats:
+    def say(
+        self,
+        contexts: Iterable[Context],
+        capacity: dict[str, int],
+        now_s: float,
+        figures: dict[str, float] | None = None,
+    ) -> Stats:
         """The figures now."""
         known = list(contexts)
         self._said_s = now_s
@@ -48,6 +54,7 @@ class Vitals:
             audio_s=self.audio_samples / SAMPLE_RATE,
             rss_mib=rss_mib(),
             capacity=capacity,
+            figures=figures or {},
         )
 
 

@@ -123,6 +123,10 @@ class Runner(Protocol):
         """The steps that a second of speech takes for so many contexts of that lane's voices."""
         ...
 
+    def figures(self) -> dict[str, float]:
+        """What it counts about itself, for operators; docs/operations.md explains each."""
+        ...
+
 
 class OneStage:
     """The part of a runner that goes from text to samples in steps of one kind.
@@ -153,6 +157,10 @@ class OneStage:
 
     def release(self, state: Any) -> None:
         """Forget it."""
+
+    def figures(self) -> dict[str, float]:
+        """None."""
+        return {}
 
     def second(self, lane: str, contexts: int) -> Sequence[Following]:
         """Steps of one row each, ``units_per_s`` in all for a context."""

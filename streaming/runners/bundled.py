@@ -81,6 +81,10 @@ class BundledRunner:
     def release(self, state: Any) -> None:
         """Neither runner holds anything."""
 
+    def figures(self) -> dict[str, float]:
+        """Neither runner counts anything."""
+        return {}
+
     def second(self, lane: str, contexts: int) -> Sequence[Following]:
         """The voices of either runner are computed in a thread of their own."""
         runner = self._mandarin if lane == MANDARIN.lane else self._english

@@ -122,6 +122,7 @@ def test_the_engine_tells_of_itself(metrics):
             audio_s=60,
             rss_mib=200,
             capacity={"": 90, "slow": 2},
+            figures={"voice_hits": 7},
         )
     )
     seen = samples(metrics)
@@ -129,6 +130,7 @@ def test_the_engine_tells_of_itself(metrics):
     assert seen["engine_parked",] == 1
     assert seen["engine_queued_segments",] == 7
     assert seen["free_slots",] == 1021
+    assert seen["runner", "voice_hits"] == 7
     assert (seen["capacity", "all"], seen["capacity", "slow"]) == (90, 2)
     assert seen["engine_busy_seconds",] == 1.5
 

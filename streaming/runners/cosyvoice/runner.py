@@ -171,6 +171,18 @@ class CosyVoiceRunner:
         self._voices.give_back(state.voice)
         state.flow = state.hop = None
 
+    def figures(self) -> dict[str, float]:
+        """Memory that is left, and how often a voice was there when it was wanted."""
+        models, voices = self._models, self._voices
+        pool = models.flow.pool
+        return {
+            "llm_slots_free": models.decoder.free_slots,
+            "flow_bytes_free": pool.free * pool.page_bytes,
+            "voice_bytes": voices.device_bytes,
+            "voice_hits": voices.hits.hits,
+            "voice_misses": voices.hits.misses,
+        }
+
     def second(self, lane: str, contexts: int) -> Sequence[Following]:
         """All voices share the networks."""
         del lane
