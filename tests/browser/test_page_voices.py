@@ -20,7 +20,8 @@ CLONES_FROM_HZ = 5_500
 WATCHING = """() => {
   window.told = [];
   const status = document.getElementById("recording-said");
-  new MutationObserver(() => window.told.push(status.textContent)).observe(status, { childList: true });
+  const told = () => window.told.push(status.textContent);
+  new MutationObserver(told).observe(status, { childList: true });
 }"""
 """What a screen reader is told, one after another."""
 REJECTING = (
