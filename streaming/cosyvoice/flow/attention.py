@@ -20,6 +20,9 @@ from streaming.cosyvoice.sizes import BLOCK_FRAMES
 
 KEY, VALUE = 0, 1
 
+COPY_BYTES = 1 << 30
+"""The most that a gathering of one layer copies at once; a larger batch takes several turns."""
+
 Attention = Callable[[Tensor, Tensor], Tensor]
 """``attention(shelf, qkv)``: keeps keys and values in the rows' pages, then attends.
 
@@ -83,15 +86,23 @@ class Gathered:
         head = torch.arange(heads, device=device)
         place = ((kind + rows.step[:, None]) * heads + head) * pages  # (2, B, G)
         self._write = (place + rows.page[:, None]).flatten()
-        self._read = (place[..., None] + rows.table[:, None]).flatten()
+        self._read = place[..., None] + rows.table[:, None]  # (2, B, G, T)
         seen = torch.arange(rows.table.shape[1] * BLOCK_FRAMES, device=device)
         hidden = seen >= rows.keys[:, None]
-        self._bias = torch.zeros_like(hidden, dtype=shelf.dtype).masked_fill(hidden, -torch.inf)
+        bias = torch.zeros_like(hidden, dtype=shelf.dtype).masked_fill(hidden, -torch.inf)
+        self._bias = bias[:, None, None]
 
     def __call__(self, shelf: Tensor, qkv: Tensor) -> Tensor:
         """As :data:`Attention` says."""
-        _, batch, heads, _, head_dim = qkv.shape
-        flat = shelf.view(-1, BLOCK_FRAMES * head_dim)
-        flat.index_copy_(0, self._write, qkv[1:].reshape(-1, BLOCK_FRAMES * head_dim))
-        key, value = flat.index_select(0, self._read).view(2, batch, heads, -1, head_dim)
-        return F.scaled_dot_product_attention(qkv[0], key, value, self._bias[:, None, None])
+        flat = shelf.view(-1, BLOCK_FRAMES * qkv.shape[-1])
+        flat.index_copy_(0, self._write, qkv[1:].reshape(-1, flat.shape[1]))
+        batch, row_bytes = qkv.shape[1], self._read[:, 0].numel() * flat[:1].nbytes
+        turn = max(1, COPY_BYTES // row_bytes)
+        turns = [slice(first, first + turn) for first in range(0, batch, turn)]
+        return torch.cat([self._attended(flat, qkv[0], at) for at in turns])
+
+    def _attended(self, flat: Tensor, query: Tensor, at: slice) -> Tensor:
+        query, read = query[at], self._read[:, at]
+        gathered = flat.index_select(0, read.flatten())
+        key, value = gathered.view(2, *query.shape[:2], -1, query.shape[-1])
+        return F.scaled_dot_product_attention(query, key, value, self._bias[at])

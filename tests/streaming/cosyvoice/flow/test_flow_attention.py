@@ -6,6 +6,7 @@ import pytest
 import torch
 from torch.nn import functional as F  # noqa: N812 - torch's own custom
 
+from streaming.cosyvoice.flow import attention
 from streaming.cosyvoice.flow.attention import Gathered, Views, spans
 from streaming.cosyvoice.flow.base import HostRow, Rows
 
@@ -41,6 +42,13 @@ def test_it_equals_attention_over_one_long_tensor(way):
         long = kept[:, row.step][:, :, list(row.table)].flatten(2, 3)[:, :, : row.keys]
         expected = F.scaled_dot_product_attention(qkv[0, at], long[0], long[1])
         assert torch.allclose(seen[at], expected, atol=1e-6)
+
+
+def test_a_gathering_too_large_takes_turns(monkeypatch):
+    qkv = torch.randn(3, 3, HEADS, 50, HEAD_DIM)
+    at_once = Gathered(ROWS, shelf())(shelf(), qkv)
+    monkeypatch.setattr(attention, "COPY_BYTES", 1)
+    assert torch.allclose(Gathered(ROWS, shelf())(shelf(), qkv), at_once, atol=1e-6)
 
 
 @pytest.mark.parametrize(

@@ -6,6 +6,8 @@ import itertools
 
 import pytest
 import torch
+from torch.nn.attention import SDPBackend, sdpa_kernel
+from torch.utils.flop_counter import FlopCounterMode
 
 from streaming.cosyvoice.flow.base import FlowPrompt
 from streaming.cosyvoice.flow.pool import OutOfPages
@@ -132,6 +134,35 @@ class TestHops:
         finish(flow, *branches)
         assert far(branches[0].mel, alone[0]) < EXACT
         assert far(branches[1].mel, alone[1]) < EXACT
+
+
+class TestCost:
+    """In multiplications, which a busy machine cannot blur."""
+
+    def costs(self, flow, voice, tokens, **begin):
+        state, found = flow.begin(voice, **begin), []
+        while (left := tokens[state.tokens_done :]) and len(left) >= flow.next_hop(state) + 3:
+            hop = flow.start(state, left[: flow.next_hop(state) + 3], last=False)
+            # Plain products: the counter knows nothing of the CPU's own attention.
+            with sdpa_kernel(SDPBackend.MATH), FlopCounterMode(display=False) as counted:
+                while not hop.done:
+                    flow.euler([hop])
+            state = hop.state
+            found.append(counted.get_total_flops())
+        return found
+
+    def test_a_hop_costs_what_the_one_before_did_and_a_look_at_it(
+        self, tiny, flow, make_prompt, make_tokens
+    ):
+        found = self.costs(flow, flow.voice(make_prompt(67)), make_tokens(120))
+        looks = [later - earlier for earlier, later in itertools.pairwise(found)]
+        # 50 frames look at 50 more: two products, for each step, guidance row, layer.
+        assert set(looks) == {2 * 2 * 50 * 50 * tiny.sizes.dim * 10 * 2 * tiny.sizes.depth}
+
+    def test_in_a_window_every_hop_costs_the_same(self, flow, make_prompt, make_tokens):
+        voice = flow.voice(make_prompt(67))
+        found = self.costs(flow, voice, make_tokens(190), window_s=3.0)
+        assert len(set(found[4:])) == 1
 
 
 class TestVoice:
