@@ -12,6 +12,9 @@ from streaming.messages import Voice
 
 ANY_LANGUAGE = "*"
 
+NAMED = 20
+"""An error names so many voices; an owner may have made hundreds."""
+
 _ADDED_BY = {
     "zh": "; `make setup-mandarin`, or `.venv/bin/pip install -e '.[mandarin]'`, adds one (a "
     "preview); then start the server again"
@@ -28,7 +31,9 @@ def find(voices: Sequence[Voice], wanted: str) -> Voice:
     for voice in voices:
         if voice.id == wanted:
             return voice
-    names = ", ".join(voice.id for voice in voices)
+    names = ", ".join(voice.id for voice in voices[:NAMED])
+    if len(voices) > NAMED:
+        names += f" and {len(voices) - NAMED} more"
     raise UnknownVoice(f"no voice {wanted!r} here; there are: {names}")
 
 

@@ -15,6 +15,12 @@ def test_an_unknown_voice_is_refused_with_those_there_are():
         catalog.find(ALL, "hart")
 
 
+def test_of_many_voices_some_are_named():
+    many = [Voice(id=f"v{i}", name="", languages=("en",)) for i in range(1, 101)]
+    with pytest.raises(UnknownVoice, match=r"v1, .*, v20 and 80 more$"):
+        catalog.find(many, "hart")
+
+
 @pytest.mark.parametrize("language", ["en", "en-GB", "EN_us", "auto", ""])
 def test_a_language_is_told_by_its_primary_tag(language):
     assert catalog.speaks(HEART, language)
