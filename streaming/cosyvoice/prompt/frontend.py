@@ -93,6 +93,10 @@ class PromptFrontEnd:
         speaker = speaker_embedding(campplus, mel.kaldi_filterbank(narrow))
         return PromptFeatures(tokens, frames, speaker, self.model)
 
+    def let_go(self) -> None:
+        """Give the networks' memory back; they are loaded again when they are wanted again."""
+        self._networks = None
+
     def _load(self) -> tuple[Network, Network]:
         if self._networks is None:
             files = self._files

@@ -60,9 +60,8 @@ def build(settings: EngineSettings) -> Models:
         )
     device, dtype = choose(settings)
     folder = Path(settings.model)
-    loaded = checkpoint.load(folder, device=device)
-    llm = SpeechLlm(loaded.sizes.llm)
-    llm.load_state_dict(loaded.llm, strict=True)
+    loaded = checkpoint.load(folder)
+    llm = _llm(loaded).to(device, dtype).eval()
     sound = vocoder.of(loaded.sizes.generation, loaded.sizes.vocoder)
     sound.load_state_dict(loaded.vocoder, strict=True)
     sound = sound.to(device).eval().fuse()
@@ -73,17 +72,21 @@ def build(settings: EngineSettings) -> Models:
         device=device,
         device_name=name_of(device, dtype),
         tokenizer=TextTokenizer(loaded.vocab, loaded.merges, loaded.sizes.generation),
-        decoder=Decoder(
-            llm.to(device, dtype).eval(),
-            slots=share.slots,
-            positions=settings.cosyvoice.positions,
-        ),
+        decoder=Decoder(llm, slots=share.slots, positions=settings.cosyvoice.positions),
         flow=Flow(network, budget_bytes=share.flow_bytes),
         vocoder=sound,
         speakers=loaded.speakers,
         listener=_listener(folder, settings.threads),
         voice_bytes=share.voice_bytes,
     )
+
+
+def _llm(loaded: Checkpoint) -> SpeechLlm:
+    """Its weights are the checkpoint's own tensors; no others are made first."""
+    with torch.device("meta"):
+        llm = SpeechLlm(loaded.sizes.llm)
+    llm.load_state_dict(loaded.llm, strict=True, assign=True)
+    return llm
 
 
 def _flow_network(

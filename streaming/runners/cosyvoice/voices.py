@@ -109,6 +109,7 @@ class Voices:
             UnknownVoice: there is no such voice.
         """
         part = self._read(voice)
+        self._listener.let_go()  # a gigabyte, for voices that are seldom new
         with self._changing:
             flow = self._flows.setdefault(part.flow.key, part.flow)
             part.flow = flow
