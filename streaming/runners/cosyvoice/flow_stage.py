@@ -5,7 +5,7 @@ Knows: hops, voices' pages. Does not know: where tokens come from, what becomes 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
@@ -26,7 +26,15 @@ _NOTHING = np.zeros(0, np.float32)
 class FlowStage:
     """Speech tokens to mel frames."""
 
-    def __init__(self, flow: Flow, place: Place, settings: CosyVoiceSettings) -> None:
+    def __init__(
+        self,
+        flow: Flow,
+        place: Place,
+        settings: CosyVoiceSettings,
+        make_room: Callable[[], int],
+    ) -> None:
+        """``make_room`` lets go of what nobody speaks with now, and tells how much that was."""
+        self._make_room = make_room
         self._flow = flow
         self._place = place
         self._prompt_s = settings.flow_prompt_s
@@ -68,13 +76,24 @@ class FlowStage:
     def _prepare(self, row: Utterance) -> Exception | None:
         """A hop, or the voice's; to have no memory for it fails one context, not the batch."""
         try:
-            if row.flow is None:
-                self._prepare_voice(row)
-            elif row.hop is None:
-                row.hop = self._start(row.flow, row)
+            self._take_pages(row)
         except OutOfPages as error:
             return DeviceFull(error.message)
         return None
+
+    def _take_pages(self, row: Utterance) -> None:
+        try:
+            self._begin_hop(row)
+        except OutOfPages:
+            if not self._make_room():
+                raise
+            self._begin_hop(row)
+
+    def _begin_hop(self, row: Utterance) -> None:
+        if row.flow is None:
+            self._prepare_voice(row)
+        elif row.hop is None:
+            row.hop = self._start(row.flow, row)
 
     def _prepare_voice(self, row: Utterance) -> None:
         part = row.voice.flow

@@ -1,49 +1,30 @@
-"""The runner of CosyVoice: three stages, each a batch of contexts at any position.
+"""The runner of CosyVoice: a model that is loaded, rests on the disk when asked to, and comes back.
 
-A step is prepared in the engine's thread, computed where its stage is computed, and taken in the
-engine's thread again. Knows: how a segment goes through the stages. Does not know: what is in them,
-deadlines, pauses.
+Knows: when the model is in memory. Does not know: what it does there (``speech``).
 """
 
 from __future__ import annotations
 
+import gc
+import threading
 from collections.abc import Sequence
-from pathlib import Path
-from typing import Protocol
+
+import torch
 
 from streaming.config import EngineSettings
 from streaming.costs import Costs
-from streaming.cosyvoice.prompt.spelling import spell
-from streaming.cosyvoice.sizes import FRAMES_PER_TOKEN
-from streaming.cosyvoice.vocoder import MelStretch
-from streaming.errors import SynthesisFailed
-from streaming.messages import Ready, Segment
+from streaming.messages import Ready
 from streaming.runners.base import Later, StepResult, Work
-from streaming.runners.cosyvoice.flow_stage import FlowStage
-from streaming.runners.cosyvoice.llm_stage import LlmStage
 from streaming.runners.cosyvoice.models import build
-from streaming.runners.cosyvoice.progress import Progress
-from streaming.runners.cosyvoice.prompts import Prompts
-from streaming.runners.cosyvoice.rhythm import FLOW, LLM, RHYTHMS, VOCODER, second, stages
-from streaming.runners.cosyvoice.threads import FIRST, LAST, places
+from streaming.runners.cosyvoice.rhythm import FLOW, LLM, VOCODER, second, stages
+from streaming.runners.cosyvoice.speech import Speech
 from streaming.runners.cosyvoice.utterance import Utterance
-from streaming.runners.cosyvoice.vocoder_stage import VocoderStage
-from streaming.runners.cosyvoice.voices import LANGUAGES, Voices
+from streaming.runners.cosyvoice.voices import LANGUAGES
 from streaming.steps import Cost, Following, Want
 from streaming.voices import catalog
-from streaming.voices.files import VoiceFiles
 
 PRIORS = {LLM: Cost(0.01, 0.0005), FLOW: Cost(0.004, 0.0002), VOCODER: Cost(0.005, 0.0002)}
 """Before anything ran: about a small card."""
-
-PRIORITIES = {LLM: FIRST, FLOW: LAST, VOCODER: FIRST}
-"""The flow's steps are long; what goes before and after them is short, and waited for."""
-
-_WARM_UP = "Ready to speak. 你好。"
-
-
-class _StageOf(Protocol):
-    def step(self, rows: Sequence[Utterance]) -> Later: ...
 
 
 def create(settings: EngineSettings) -> CosyVoiceRunner:
@@ -56,7 +37,9 @@ class CosyVoiceRunner:
 
     def __init__(self, settings: EngineSettings) -> None:
         self._settings = settings
-        self._costs = Costs(PRIORS)
+        self._speech: Speech | None = None
+        self._loading = threading.Lock()
+        self._default = settings.default_voice or ""
         self.stages = stages(settings.cosyvoice.max_batch, PRIORS, in_flight=1)
 
     def load(self) -> None:
@@ -67,39 +50,32 @@ class CosyVoiceRunner:
             UnknownVoice: the default voice is not there.
         """
         models = build(self._settings)
-        on_gpu = models.device.type == "cuda"
-        self._models = models
-        self.stages = stages(
-            self._settings.cosyvoice.max_batch, PRIORS, in_flight=2 if on_gpu else 1
-        )
-        where = places(models.device, PRIORITIES)
-        self._llm = LlmStage(models.decoder, where[LLM])
-        self._flow = FlowStage(models.flow, where[FLOW], self._settings.cosyvoice)
-        self._vocoder = VocoderStage(models.vocoder, models.device, where[VOCODER])
-        self._steps: dict[str, _StageOf] = {
-            LLM: self._llm, FLOW: self._flow, VOCODER: self._vocoder,
-        }  # fmt: skip
-        self._rhythm = RHYTHMS[models.generation]
-        self._prompts = Prompts(models.tokenizer, models.generation)
-        self._voices = Voices(
-            VoiceFiles(Path(self._settings.voices_dir)),
-            models.listener,
-            models.generation,
-            models.speakers,
-            models.voice_bytes,
-        )
-        self._default = self._settings.default_voice or self._voices.own[0].id
-        catalog.find(self._voices.own, self._default)
-        self.load_voice(self._default)
-        self._warm_up()
+        in_flight = 2 if models.device.type == "cuda" else 1
+        self.stages = stages(self._settings.cosyvoice.max_batch, PRIORS, in_flight=in_flight)
+        speech = Speech(models, self._settings)
+        self._default = self._default or speech.voices.own[0].id
+        catalog.find(speech.voices.own, self._default)
+        speech.voices.load(self._default)
+        speech.warm_up(self._default)
+        self._speech = speech
+
+    def unload(self) -> None:
+        """Give the device's memory back; the next voice that is wanted brings all back."""
+        if self._speech is not None:
+            self._speech.close()
+            self._speech = None
+            gc.collect()
+            if torch.cuda.is_available():
+                torch.cuda.empty_cache()
 
     def ready(self, slots: int) -> Ready:
         """Named speakers and starter voices; as many contexts as memory was taken for."""
-        models = self._models
+        speech = self._loaded()
+        models = speech.models
         return Ready(
             runner=models.generation,
             device=models.device_name,
-            voices=self._voices.own,
+            voices=speech.voices.own,
             default_voice=self._default,
             slots=min(slots, models.decoder.cache.slots),
             options=("speed", "seed", "instruct"),
@@ -109,16 +85,20 @@ class CosyVoiceRunner:
         )
 
     def has_voice(self, voice: str) -> bool:
-        """Whether what its recording says is in memory."""
-        return self._voices.has(voice)
+        """Whether what its recording says is in memory, and the model with it."""
+        return self._speech is not None and self._speech.voices.has(voice)
 
     def load_voice(self, voice: str) -> None:
         """Read it, or listen to its recording where this model has not yet."""
-        self._voices.load(voice)
+        with self._loading:
+            if self._speech is None:
+                self.load()
+        self._loaded().voices.load(voice)
 
     def forget_voice(self, voice: str) -> None:
         """Purge what is kept of it."""
-        self._voices.forget(voice)
+        if self._speech is not None:
+            self._speech.voices.forget(voice)
 
     def begin(self, work: Work) -> Utterance:
         """Its text as ids, and nothing made.
@@ -126,93 +106,29 @@ class CosyVoiceRunner:
         Raises:
             SynthesisFailed: there is nothing to say.
         """
-        text = self._ids(work.segment)
-        if not text:
-            raise SynthesisFailed(f"the model finds nothing to say in {work.segment.text[:80]!r}")
-        voice = self._voices.take(work.voice)
-        prompt = self._prompts.of(voice.spoken, work.instruct, work.segment.language, len(text))
-        return Utterance(
-            ctx=work.ctx,
-            segment=work.segment.index,
-            seed=work.seed,
-            voice=voice,
-            prompt=prompt,
-            text=text,
-            progress=Progress(
-                self._rhythm,
-                block_rest=self._rhythm.block_tokens,
-                speed=work.speed,
-                prefill_tokens=len(prompt.text) + len(text) + len(prompt.speech),
-            ),
-            stretch=MelStretch(work.speed),
-            sound=self._models.vocoder.begin(_sound_seed(work)),
-        )
+        return self._loaded().begin(work)
 
     def wants(self, work: Work, costs: Costs) -> Sequence[Want]:
         """As its progress says; before its first hop, its voice."""
-        self._costs = costs
-        row: Utterance = work.state
-        if self._flow.begin(row):
-            return row.progress.wants(work.slack_s, costs)
-        first = row.progress.block_rest
-        frames = float(max(self._rhythm.block_tokens, len(row.voice.flow.prompt.tokens)))
-        making = Want(FLOW, frames * FRAMES_PER_TOKEN, self._rhythm.render(first))
-        llm = [want for want in row.progress.wants(work.slack_s, costs) if want.stage == LLM]
-        return [*llm, making]
+        return self._loaded().wants(work, costs)
 
     def step(self, stage: str, batch: Sequence[Work]) -> Sequence[StepResult] | Later:
         """One step of the stage for each."""
-        later = self._steps[stage].step([work.state for work in batch])
-        return later.land(later.made.result()) if later.made.done() else later
+        return self._loaded().step(stage, batch)
 
     def release(self, state: Utterance) -> None:
         """Its slot, its pages, its voice."""
-        self._llm.release(state)
-        self._voices.give_back(state.voice)
-        state.flow = state.hop = None
-
-    def figures(self) -> dict[str, float]:
-        """Memory that is left, and how often a voice was there when it was wanted."""
-        models, voices = self._models, self._voices
-        pool = models.flow.pool
-        return {
-            "llm_slots_free": models.decoder.free_slots,
-            "flow_bytes_free": pool.free * pool.page_bytes,
-            "voice_bytes": voices.device_bytes,
-            "voice_hits": voices.hits.hits,
-            "voice_misses": voices.hits.misses,
-        }
+        self._loaded().release(state)
 
     def second(self, lane: str, contexts: int) -> Sequence[Following]:
         """All voices share the networks."""
         del lane
         return second(contexts)
 
-    def _ids(self, segment: Segment) -> tuple[int, ...]:
-        spelled = spell(segment, self._models.generation)
-        return tuple(self._models.tokenizer.encode(spelled.text, control=False))
+    def figures(self) -> dict[str, float]:
+        """Memory that is left, and how often a voice was there when it was wanted."""
+        return {} if self._speech is None else self._speech.figures()
 
-    def _warm_up(self) -> None:
-        segment = Segment(
-            index=0, text=_WARM_UP, source=_WARM_UP, char_start=0, char_end=len(_WARM_UP),
-            ending="end",
-        )  # fmt: skip
-        work = Work(ctx=0, segment=segment, voice=self._default, speed=1.0, seed=0)
-        state = self.begin(work)
-        work = Work(ctx=0, segment=segment, voice=self._default, speed=1.0, seed=0, state=state)
-        done = False
-        while not done:
-            for want in self.wants(work, self._costs):
-                results = self.step(want.stage, [work])
-                if isinstance(results, Later):
-                    results = results.land(results.made.result())
-                (result,) = results
-                if isinstance(result, Exception):
-                    raise result
-                done = done or result.done
-        self.release(state)
-
-
-def _sound_seed(work: Work) -> int:
-    """The vocoder's noise is the segment's own."""
-    return work.seed * 1_000_003 + work.segment.index
+    def _loaded(self) -> Speech:
+        assert self._speech is not None, "contexts have a voice, and that is loaded with the model"
+        return self._speech

@@ -26,6 +26,9 @@ class Place(Protocol):
         """Compute; in order with all else that was given to this place."""
         ...
 
+    def close(self) -> None:
+        """Nothing more will be given."""
+
 
 class Inline:
     """Here and now."""
@@ -39,6 +42,9 @@ class Inline:
             future.set_exception(error)
         return future
 
+    def close(self) -> None:
+        """Nothing is held."""
+
 
 class StreamThread:
     """One thread, one stream."""
@@ -50,6 +56,10 @@ class StreamThread:
     def run(self, work: Callable[[], T]) -> Future[T]:
         """Done when the stream has done it."""
         return self._pool.submit(self._run, work)
+
+    def close(self) -> None:
+        """End the thread once it has done what it was given."""
+        self._pool.shutdown()
 
     def _run(self, work: Callable[[], T]) -> T:
         with torch.cuda.stream(self._stream):

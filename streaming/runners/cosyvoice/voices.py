@@ -149,14 +149,22 @@ class Voices:
     def make_room(self) -> None:
         """Let go of what lies on the device beyond the budget, the longest unused first."""
         over = self.device_bytes - self._budget_bytes
-        if over <= 0:
-            return
+        if over > 0:
+            self._let_go_of(over)
+
+    def let_go_of_idle(self) -> int:
+        """Let go of all that nobody speaks with now; how many bytes that was."""
+        return self._let_go_of(self.device_bytes)
+
+    def _let_go_of(self, wanted_bytes: int) -> int:
+        freed = 0
         with self._changing:
             idle = [flow for flow in self._flows.values() if not flow.users]
             for flow in idle:
-                if over <= 0:
-                    return
-                over -= self._let_go(flow)
+                if freed >= wanted_bytes:
+                    break
+                freed += self._let_go(flow)
+        return freed
 
     @property
     def device_bytes(self) -> int:

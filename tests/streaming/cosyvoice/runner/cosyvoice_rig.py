@@ -33,7 +33,7 @@ def load(checkpoint, voices_dir, *, slots=10, flow_mib=256, **cosyvoice):
     )
     runner = CosyVoiceRunner(settings)
     runner.load()
-    decoder = runner._models.decoder
+    decoder = runner._speech.models.decoder
     decoder.limits = replace(decoder.limits, most=SPEECH_A_TEXT_TOKEN)
     return runner
 
@@ -102,8 +102,10 @@ def alone(runner, text, **options):
 
 def settled(runner):
     """Nothing is held but by voices."""
-    decoder, flow = runner._models.decoder, runner._models.flow
-    pages = sum(len(part.voice.kept) for part in runner._voices._flows.values() if part.voice)
-    users = sum(part.users for part in runner._voices._flows.values())
+    decoder, flow = runner._speech.models.decoder, runner._speech.models.flow
+    pages = sum(
+        len(part.voice.kept) for part in runner._speech.voices._flows.values() if part.voice
+    )
+    users = sum(part.users for part in runner._speech.voices._flows.values())
     free = decoder.free_slots == decoder.cache.slots
     return free and users == 0 and flow.pool.pages - flow.pool.free == pages

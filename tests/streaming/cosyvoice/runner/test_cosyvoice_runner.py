@@ -75,7 +75,7 @@ def test_an_instruction_takes_the_transcripts_place(runner):
 
 
 def test_a_second_utterance_of_a_voice_finds_it_made(runner):
-    part = runner._voices._by_id[ENGLISH]
+    part = runner._speech.voices._by_id[ENGLISH]
     alone(runner, "Hello there.")
     voice, prefixes = part.flow.voice, dict(part.prefixes)
     before = runner.figures()
@@ -98,10 +98,10 @@ def test_what_is_kept_of_a_voice_changes_nothing_that_is_heard(checkpoint, tmp_p
 def test_more_voices_than_there_is_room_for_are_made_again(checkpoint, tmp_path):
     runner = load(checkpoint, tmp_path)
     whole = {voice: alone(runner, "Hello.", voice=voice) for voice in (ENGLISH, MANDARIN)}
-    runner._voices._budget_bytes = 0
+    runner._speech.voices._budget_bytes = 0
     for voice in (ENGLISH, MANDARIN, ENGLISH):
         close(alone(runner, "Hello.", voice=voice), whole[voice])
-        assert runner._voices.device_bytes == 0
+        assert runner._speech.voices.device_bytes == 0
     assert settled(runner)
 
 
@@ -109,7 +109,7 @@ def test_where_memory_is_short_the_newest_gives_way_and_the_others_go_on(checkpo
     runner = load(checkpoint, tmp_path)
     text = "This text is long enough to take a few pages for itself, and a few more."
     longest_s = max(len(alone(runner, text, seed=seed)) for seed in (1, 2, 3)) / 24_000
-    pool = runner._models.flow.pool
+    pool = runner._speech.models.flow.pool
     hoard = pool.take(pool.free - round(longest_s) - 3)  # a page is a second of audio
     rig = Rig(runner)
     for ctx in (1, 2, 3):
@@ -123,7 +123,7 @@ def test_where_memory_is_short_the_newest_gives_way_and_the_others_go_on(checkpo
 
 
 def test_a_network_that_raises_on_one_context_fails_that_one_alone(runner, monkeypatch):
-    step = runner._models.vocoder.step
+    step = runner._speech.models.vocoder.step
 
     def moody(rows):
         if any(state.key == guilty for state, _, _ in rows):
@@ -135,7 +135,7 @@ def test_a_network_that_raises_on_one_context_fails_that_one_alone(runner, monke
     rig.speak(2, "Hello there.", seed=2)
     rig.turns(1)
     guilty = rig.engine._live[2].work.state.sound.key
-    monkeypatch.setattr(runner._models.vocoder, "step", moody)
+    monkeypatch.setattr(runner._speech.models.vocoder, "step", moody)
     rig.run(1, 2)
     assert rig.of(1, Finished)
     assert [each.code for each in rig.of(2, Failed)] == ["synthesis_failed"]
@@ -143,9 +143,9 @@ def test_a_network_that_raises_on_one_context_fails_that_one_alone(runner, monke
 
 
 def test_samples_that_are_no_numbers_fail_their_context_with_its_seed(runner, monkeypatch):
-    step = runner._models.vocoder.step
+    step = runner._speech.models.vocoder.step
     monkeypatch.setattr(
-        runner._models.vocoder,
+        runner._speech.models.vocoder,
         "step",
         lambda rows: [(samples * np.nan, state) for samples, state in step(rows)],
     )

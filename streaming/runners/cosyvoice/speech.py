@@ -1,0 +1,163 @@
+"""A loaded model at work: a segment's way through the stages.
+
+A step is prepared in the engine's thread, computed where its stage is computed, and taken in the
+engine's thread again. Knows: stages, voices, prompts. Does not know: settings of a server, when a
+model is loaded.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Protocol
+
+from streaming.config import EngineSettings
+from streaming.costs import Costs
+from streaming.cosyvoice.prompt.spelling import spell
+from streaming.cosyvoice.sizes import FRAMES_PER_TOKEN
+from streaming.cosyvoice.vocoder import MelStretch
+from streaming.errors import SynthesisFailed
+from streaming.messages import Segment
+from streaming.runners.base import Later, StepResult, Work
+from streaming.runners.cosyvoice.flow_stage import FlowStage
+from streaming.runners.cosyvoice.llm_stage import LlmStage
+from streaming.runners.cosyvoice.models import Models
+from streaming.runners.cosyvoice.progress import Progress
+from streaming.runners.cosyvoice.prompts import Prompts
+from streaming.runners.cosyvoice.rhythm import FLOW, LLM, RHYTHMS, VOCODER
+from streaming.runners.cosyvoice.threads import FIRST, LAST, places
+from streaming.runners.cosyvoice.utterance import Utterance
+from streaming.runners.cosyvoice.vocoder_stage import VocoderStage
+from streaming.runners.cosyvoice.voices import Voices
+from streaming.steps import Want
+from streaming.voices.files import VoiceFiles
+
+PRIORITIES = {LLM: FIRST, FLOW: LAST, VOCODER: FIRST}
+"""The flow's steps are long; what goes before and after them is short, and waited for."""
+
+_WARM_UP = "Ready to speak. 你好。"
+
+
+class _StageOf(Protocol):
+    def step(self, rows: Sequence[Utterance]) -> Later: ...
+
+
+class Speech:
+    """Networks, voices and stages that belong together."""
+
+    def __init__(self, models: Models, settings: EngineSettings) -> None:
+        self.models = models
+        self.voices = Voices(
+            VoiceFiles(Path(settings.voices_dir)),
+            models.listener,
+            models.generation,
+            models.speakers,
+            models.voice_bytes,
+        )
+        self._places = places(models.device, PRIORITIES)
+        self._llm = LlmStage(models.decoder, self._places[LLM])
+        self._flow = FlowStage(
+            models.flow, self._places[FLOW], settings.cosyvoice, self.voices.let_go_of_idle
+        )
+        vocoder = VocoderStage(models.vocoder, models.device, self._places[VOCODER])
+        self._steps: dict[str, _StageOf] = {LLM: self._llm, FLOW: self._flow, VOCODER: vocoder}
+        self._rhythm = RHYTHMS[models.generation]
+        self._prompts = Prompts(models.tokenizer, models.generation)
+
+    def begin(self, work: Work) -> Utterance:
+        """Its text as ids, and nothing made.
+
+        Raises:
+            SynthesisFailed: there is nothing to say.
+        """
+        text = self._ids(work.segment)
+        if not text:
+            raise SynthesisFailed(f"the model finds nothing to say in {work.segment.text[:80]!r}")
+        voice = self.voices.take(work.voice)
+        prompt = self._prompts.of(voice.spoken, work.instruct, work.segment.language, len(text))
+        return Utterance(
+            ctx=work.ctx,
+            segment=work.segment.index,
+            seed=work.seed,
+            voice=voice,
+            prompt=prompt,
+            text=text,
+            progress=Progress(
+                self._rhythm,
+                block_rest=self._rhythm.block_tokens,
+                speed=work.speed,
+                prefill_tokens=len(prompt.text) + len(text) + len(prompt.speech),
+            ),
+            stretch=MelStretch(work.speed),
+            sound=self.models.vocoder.begin(_sound_seed(work)),
+        )
+
+    def wants(self, work: Work, costs: Costs) -> Sequence[Want]:
+        """As its progress says; before its first hop, its voice."""
+        row: Utterance = work.state
+        if self._flow.begin(row):
+            return row.progress.wants(work.slack_s, costs)
+        first = row.progress.block_rest
+        frames = float(max(self._rhythm.block_tokens, len(row.voice.flow.prompt.tokens)))
+        making = Want(FLOW, frames * FRAMES_PER_TOKEN, self._rhythm.render(first))
+        llm = [want for want in row.progress.wants(work.slack_s, costs) if want.stage == LLM]
+        return [*llm, making]
+
+    def step(self, stage: str, batch: Sequence[Work]) -> Sequence[StepResult] | Later:
+        """One step of the stage for each."""
+        later = self._steps[stage].step([work.state for work in batch])
+        return later.land(later.made.result()) if later.made.done() else later
+
+    def release(self, state: Utterance) -> None:
+        """Its slot, its pages, its voice."""
+        self._llm.release(state)
+        self.voices.give_back(state.voice)
+        state.flow = state.hop = None
+
+    def figures(self) -> dict[str, float]:
+        """Memory that is left, and how often a voice was there when it was wanted."""
+        models, voices = self.models, self.voices
+        pool = models.flow.pool
+        return {
+            "llm_slots_free": models.decoder.free_slots,
+            "flow_bytes_free": pool.free * pool.page_bytes,
+            "voice_bytes": voices.device_bytes,
+            "voice_hits": voices.hits.hits,
+            "voice_misses": voices.hits.misses,
+        }
+
+    def close(self) -> None:
+        """End the threads of the stages, once nothing is under way."""
+        for place in self._places.values():
+            place.close()
+
+    def warm_up(self, voice: str) -> None:
+        """Speak a sentence, so that the first context finds everything warm."""
+        costs = Costs()
+        segment = Segment(
+            index=0, text=_WARM_UP, source=_WARM_UP, char_start=0, char_end=len(_WARM_UP),
+            ending="end",
+        )  # fmt: skip
+        work = Work(ctx=0, segment=segment, voice=voice, speed=1.0, seed=0)
+        state = self.begin(work)
+        work = Work(ctx=0, segment=segment, voice=voice, speed=1.0, seed=0, state=state)
+        done = False
+        while not done:
+            for want in self.wants(work, costs):
+                results = self.step(want.stage, [work])
+                if isinstance(results, Later):
+                    results = results.land(results.made.result())
+                (result,) = results
+                if isinstance(result, Exception):
+                    raise result
+                done = done or result.done
+        self.release(state)
+
+    def _ids(self, segment: Segment) -> tuple[int, ...]:
+        spelled = spell(segment, self.models.generation)
+        return tuple(self.models.tokenizer.encode(spelled.text, control=False))
+
+
+def _sound_seed(work: Work) -> int:
+    """The vocoder's noise is the segment's own."""
+    return work.seed * 1_000_003 + work.segment.index
