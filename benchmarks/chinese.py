@@ -11,7 +11,7 @@ import re
 from functools import cache
 from typing import Any
 
-from benchmarks.edits import edits
+from streaming.cosyvoice.verify.edits import edits
 
 SENTENCES = (
     # Conversation.

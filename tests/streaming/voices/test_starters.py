@@ -11,7 +11,7 @@ import pytest
 import soxr
 from recognise import RATE, transcribe, word_errors
 
-from benchmarks.edits import edits
+from streaming.cosyvoice.verify.edits import edits
 from streaming.messages import SAMPLE_RATE
 from streaming.voices.starters import FOLDER, starters
 
