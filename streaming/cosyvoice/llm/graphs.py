@@ -63,7 +63,10 @@ class Launcher:
         self._stepper.run(table, shape)  # libraries choose their kernels outside the capture
         torch.cuda.synchronize(self._stepper.device)
         graph = torch.cuda.CUDAGraph()
-        with torch.cuda.graph(graph, pool=self._pool, stream=stream):
+        # Other stages' threads go on with the device meanwhile: only this one is captured.
+        with torch.cuda.graph(
+            graph, pool=self._pool, stream=stream, capture_error_mode="thread_local"
+        ):
             choices = self._stepper.run(table, shape)
         self._captured[shape] = _Captured(graph, table, choices)
         return self._captured[shape]

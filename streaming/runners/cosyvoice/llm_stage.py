@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from streaming.cosyvoice.llm.decoder import Decoder, Prefix
+from streaming.cosyvoice.llm.decoder import Decoder
 from streaming.cosyvoice.llm.decoding import Decoding
 from streaming.errors import SynthesisFailed
 from streaming.runners.base import Later, Made, StepResult
@@ -29,6 +29,11 @@ class LlmStage:
     def __init__(self, decoder: Decoder, place: Place) -> None:
         self._decoder = decoder
         self._place = place
+
+    def warm(self) -> str:
+        """Make ready what steps of every shape need; how they are launched from then on."""
+        self._place.run(self._decoder.warm).result()
+        return self._decoder.mode
 
     def step(self, rows: Sequence[Utterance]) -> Later:
         """One piece of each."""
@@ -67,15 +72,14 @@ class LlmStage:
 
     def _keep_prefix(self, row: Utterance) -> None:
         """What a voice begins with is kept as soon as it has once been computed."""
-        decoding, prefixes = row.decoding, row.voice.prefixes
-        if decoding is None or row.prompt in prefixes or decoding.released:
+        prefixes = row.voice.prefixes
+        if row.decoding is None or row.prompt in prefixes:
             return
-        begin = decoding.script.prefix
-        if decoding.fed >= len(begin):
-            kept = self._decoder.cache.keep(decoding.slot, len(begin))
+        prefix = self._decoder.prefix_of(row.decoding)
+        if prefix is not None:
             while len(prefixes) >= MOST_PREFIXES:
                 del prefixes[next(iter(prefixes))]
-            prefixes[row.prompt] = Prefix(begin, kept)
+            prefixes[row.prompt] = prefix
 
     def _release(self, utterance: Utterance) -> None:
         if utterance.decoding is not None:

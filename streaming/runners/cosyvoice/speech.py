@@ -16,6 +16,7 @@ from streaming.costs import Costs
 from streaming.cosyvoice.prompt.spelling import spell
 from streaming.cosyvoice.sizes import FRAMES_PER_TOKEN
 from streaming.cosyvoice.vocoder import MelStretch
+from streaming.engine.notes import note
 from streaming.errors import SynthesisFailed
 from streaming.messages import Segment
 from streaming.runners.base import Later, StepResult, Work
@@ -133,6 +134,7 @@ class Speech:
 
     def warm_up(self, voice: str) -> None:
         """Speak a sentence, so that the first context finds everything warm."""
+        note("llm_ready", steps=self._llm.warm())
         costs = Costs()
         segment = Segment(
             index=0, text=_WARM_UP, source=_WARM_UP, char_start=0, char_end=len(_WARM_UP),

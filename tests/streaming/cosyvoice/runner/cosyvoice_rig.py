@@ -33,9 +33,13 @@ def load(checkpoint, voices_dir, *, slots=10, flow_mib=256, **cosyvoice):
     )
     runner = CosyVoiceRunner(settings)
     runner.load()
+    few_tokens(runner)
+    return runner
+
+
+def few_tokens(runner):
     decoder = runner._speech.models.decoder
     decoder.limits = replace(decoder.limits, most=SPEECH_A_TEXT_TOKEN)
-    return runner
 
 
 class Rig:
@@ -103,9 +107,8 @@ def alone(runner, text, **options):
 def settled(runner):
     """Nothing is held but by voices."""
     decoder, flow = runner._speech.models.decoder, runner._speech.models.flow
-    pages = sum(
-        len(part.voice.kept) for part in runner._speech.voices._flows.values() if part.voice
-    )
-    users = sum(part.users for part in runner._speech.voices._flows.values())
+    parts = runner._speech.voices._flows.values()
+    pages = sum(len(part.voice.kept) for part in parts if part.voice)
+    users = sum(part.users for part in parts)
     free = decoder.free_slots == decoder.cache.slots
     return free and users == 0 and flow.pool.pages - flow.pool.free == pages

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from cosyvoice_rig import ENGLISH, MANDARIN, Rig, alone, load, settled
+from cosyvoice_rig import ENGLISH, MANDARIN, Rig, alone, few_tokens, load, settled
 
 from streaming.errors import UnknownVoice
 from streaming.messages import Failed, Finished, Released
@@ -155,6 +155,29 @@ def test_samples_that_are_no_numbers_fail_their_context_with_its_seed(runner, mo
     (failed,) = rig.of(1, Failed)
     assert "seed 77" in failed.message
     assert settled(runner)
+
+
+def test_a_model_that_rests_gives_its_memory_back_and_comes_back(checkpoint, tmp_path):
+    runner = load(checkpoint, tmp_path)
+    before = alone(runner, "Hello there.", seed=1)
+    runner.unload()
+    assert not runner.has_voice(ENGLISH)
+    assert runner.figures() == {}
+    runner.load_voice(MANDARIN)
+    runner.load_voice(ENGLISH)
+    few_tokens(runner)
+    close(alone(runner, "Hello there.", seed=1), before)
+
+
+def test_idle_voices_leave_the_device_before_anyone_is_refused(checkpoint, tmp_path):
+    runner = load(checkpoint, tmp_path)
+    for voice in (ENGLISH, MANDARIN):
+        alone(runner, "Hello.", voice=voice)
+    pool = runner._speech.models.flow.pool
+    hoard = pool.take(pool.free)
+    assert len(alone(runner, "Hello.", voice=ENGLISH)) > 0
+    assert runner._speech.voices._by_id[MANDARIN].flow.voice is None
+    del hoard
 
 
 def test_a_voice_that_nobody_stored(runner):
