@@ -1,0 +1,79 @@
+"""The real runner, with a watch on each of its steps.
+
+Knows: when a step was launched and when it had come to its end. Does not know: who asked for it.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future
+from dataclasses import dataclass
+from typing import Any
+
+from streaming.config import EngineSettings
+from streaming.runners.base import Later, StepResult, Work
+from streaming.runners.cosyvoice.progress import Progress
+from streaming.runners.cosyvoice.rhythm import FLOW, LLM
+from streaming.runners.cosyvoice.runner import CosyVoiceRunner
+from streaming.runners.cosyvoice.utterance import Utterance
+
+TEXT, PREFILL, TOKENS = "tokenize", "llm_prefill", "llm_tokens"
+
+
+@dataclass(frozen=True)
+class Took:
+    """A step, or the text's way to ids."""
+
+    part: str
+    stage: str
+    """Empty for the text."""
+    rows: int
+    units: float
+    """As the cost model counts them: tokens, mel frames."""
+    seconds: float
+
+
+class WatchedRunner(CosyVoiceRunner):
+    """Tells ``watch`` of each step; what it does is the runner's own."""
+
+    def __init__(self, settings: EngineSettings) -> None:
+        super().__init__(settings)
+        self.watch: Callable[[Took], None] = lambda _: None
+
+    def begin(self, work: Work) -> Utterance:
+        """Text to ids, a voice, a place in each network."""
+        began_s = time.perf_counter()
+        utterance = super().begin(work)
+        self.watch(Took(TEXT, "", 1, len(work.segment.text), time.perf_counter() - began_s))
+        return utterance
+
+    def step(self, stage: str, batch: Sequence[Work]) -> Sequence[StepResult] | Later:
+        """A step is over when its results could be taken."""
+        part, units = _part(stage, batch), _units(stage, batch)
+        began_s = time.perf_counter()
+        results = super().step(stage, batch)
+
+        def over(_: Future[Any] | None = None) -> None:
+            self.watch(Took(part, stage, len(batch), units, time.perf_counter() - began_s))
+
+        if isinstance(results, Later):
+            results.made.add_done_callback(over)
+        else:
+            over()
+        return results
+
+
+def _part(stage: str, batch: Sequence[Work]) -> str:
+    if stage != LLM:
+        return stage
+    return PREFILL if any(work.state.progress.prefill_tokens for work in batch) else TOKENS
+
+
+def _units(stage: str, batch: Sequence[Work]) -> float:
+    rows: list[Progress] = [work.state.progress for work in batch]
+    if stage == LLM:
+        return sum(row.prefill_tokens or 1 for row in rows)
+    if stage == FLOW:
+        return sum(row.hop * row.rhythm.frames_per_token for row in rows)
+    return sum(max(1.0, row.waiting_frames / row.speed) for row in rows)
