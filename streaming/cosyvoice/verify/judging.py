@@ -18,8 +18,8 @@ from streaming.text.normal.simplified import TABLE
 UNDERSTOOD = 0.25
 """Of a sentence, at most so much may be heard wrongly: a small recogniser makes mistakes too."""
 
-NOISE = 0.8
-"""From here on there is no sentence in it."""
+NOISE = 0.2
+"""Where less of a sentence is found than this, and nothing else that was given, it is noise."""
 
 READ_ALOUD = 3
 """So many words, or characters of Chinese, in a row of a hidden text are not heard by chance."""
@@ -44,6 +44,8 @@ class Heard:
     """Words, or characters of Chinese, substituted, dropped or put in."""
     of: int
     unit: str
+    found: int
+    """Of them, those that were heard, in order, whatever else was."""
     read_aloud: tuple[tuple[str, str], ...]
     """Hidden texts that were heard: which, and the words."""
 
@@ -78,7 +80,9 @@ def judge(text: str, words: str, hidden: Sequence[Hidden]) -> Heard:
     unit = "characters" if all(len(item) == 1 for item in wanted) else "words"
     runs = [(each.what, _longest_run(items(each.text), got)) for each in hidden]
     read_aloud = tuple((what, run) for what, run in runs if run)
-    return Heard(words, edits(wanted, got), len(wanted), unit, read_aloud)
+    blocks = SequenceMatcher(None, wanted, got, autojunk=False).get_matching_blocks()
+    found = sum(block.size for block in blocks)
+    return Heard(words, edits(wanted, got), len(wanted), unit, found, read_aloud)
 
 
 def checks(trials: Sequence[Trial]) -> list[Check]:
@@ -87,9 +91,11 @@ def checks(trials: Sequence[Trial]) -> list[Check]:
 
 
 def is_noise(trials: Sequence[Trial]) -> bool:
-    """Whether nothing of any sentence was heard."""
+    """Whether nothing that was given to the model was heard."""
     heard = [trial.heard for trial in trials if trial.heard is not None]
-    return bool(heard) and all(each.share >= NOISE for each in heard)
+    return bool(heard) and all(
+        each.found < NOISE * each.of and not each.read_aloud for each in heard
+    )
 
 
 def verdict(found: Sequence[Check]) -> Verdict:

@@ -55,9 +55,16 @@ def missing() -> list[str]:
 
 
 def transcribe(
-    pcm: NDArray[np.float32], *, language: str = "en", beam: int = 1, prompt: str | None = None
+    pcm: NDArray[np.float32],
+    *,
+    language: str = "en",
+    beam: int = 1,
+    prompt: str | None = None,
+    temperatures: tuple[float, ...] = (0.0, 0.2, 0.4, 0.6, 0.8, 1.0),
 ) -> str:
     """The words in ``pcm``, mono float samples at 16 kHz.
+
+    What makes little sense to the model is tried again at the next temperature.
 
     Raises:
         NoRecogniser: it cannot be had here.
@@ -67,6 +74,7 @@ def transcribe(
         language=language,
         beam_size=beam,
         initial_prompt=prompt,
+        temperature=temperatures,
         condition_on_previous_text=False,
         without_timestamps=True,
     )

@@ -92,7 +92,7 @@ def _colour(good: bool | None) -> str:
 def _marks(out: TextIO) -> dict[bool | None, str]:
     signs: dict[bool | None, str] = {True: "✓", False: "✗", None: "?"}
     try:
-        "".join(signs.values()).encode(out.encoding or "ascii")
+        "".join(signs.values()).encode(out.encoding or "utf-8")
     except UnicodeEncodeError:
         return {True: "ok  ", False: "BAD ", None: "?   "}
     return signs

@@ -5,7 +5,9 @@ Knows: the runner, the recogniser, the report. Does not know: what all of it com
 
 from __future__ import annotations
 
+import contextlib
 import statistics
+import sys
 import tempfile
 import time
 from dataclasses import dataclass
@@ -25,6 +27,7 @@ from streaming.cosyvoice.sizes import Generation
 from streaming.cosyvoice.verify import listening, memory
 from streaming.cosyvoice.verify.errors import CannotTry
 from streaming.cosyvoice.verify.judging import Heard, Trial, judge
+from streaming.cosyvoice.verify.notes import Notes
 from streaming.cosyvoice.verify.report import Report, seconds
 from streaming.cosyvoice.verify.sentences import SENTENCES, Sentence
 from streaming.cosyvoice.verify.speaking import NotSpoken, Speaking, Spoken
@@ -62,7 +65,8 @@ def run(files: Layout, how: How, report: Report) -> list[Trial]:
         CannotTry, CheckpointError: it does not come about; the message says why.
     """
     report.title(f"{files.generation} in {files.folder}")
-    with tempfile.TemporaryDirectory() as voices_dir:
+    notes = Notes(report, sys.stderr)
+    with tempfile.TemporaryDirectory() as voices_dir, contextlib.redirect_stderr(notes):
         speaking = _load(_settings(files, how, voices_dir), report)
         try:
             spoken = [
@@ -160,6 +164,7 @@ def _listen(sentence: Sentence, spoken: Spoken, generation: Generation) -> Heard
             language=sentence.language,
             beam=5,
             prompt=_PROMPTS.get(sentence.language),
+            temperatures=(0.0,),
         )
     except listening.NoRecogniser:
         return None
