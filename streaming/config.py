@@ -92,6 +92,10 @@ class EngineSettings:
     """A context further ahead of its listener than this waits."""
     first_packet_target_ms: int = 150
     """The deadline of a context that has sent nothing yet: its text's arrival plus this."""
+    unload_after_s: float = 0.0
+    """A model that nobody has spoken with for so long gives its memory back; 0: never."""
+    trace: str | None = None
+    """A file to write every step to, for Perfetto."""
     allow_downloads: bool = False
     """Fetch the embedded voice's other voices from their public hub when first asked for."""
     voices_dir: str = "data/voices"

@@ -111,6 +111,9 @@ class ModelledRunner:
         """None."""
         return {}
 
+    def unload(self) -> None:
+        """It stays."""
+
     def second(self, lane: str, contexts: int) -> Sequence[Following]:
         """As the networks."""
         del lane

@@ -119,6 +119,8 @@ RULES: dict[str, Callable[[Any], Fault]] = {
     "engine.queue_ms": Range(1, 600_000),
     "engine.max_ahead_s": Range(0.1, 3_600),
     "engine.first_packet_target_ms": Range(1, 60_000),
+    "engine.unload_after_s": Range(0, 604_800),
+    "engine.trace": _optional_text,
     "engine.voices_dir": _folder,
     "engine.voices_per_key": Range(0, 100_000),
     "engine.voices_bytes": Range(0, 1_024 * _GIB),

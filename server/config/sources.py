@@ -29,6 +29,7 @@ FLAGS = {
     "--precision": ("engine.precision", "fp32, fp16 or bf16"),
     "--model": ("engine.model", "a CosyVoice checkpoint folder"),
     "--runner": ("engine.runner", "auto, embedded, cosyvoice or tone"),
+    "--trace": ("engine.trace", "file to write every step to, for ui.perfetto.dev"),
     "--root-path": (
         "listen.root_path",
         "path prefix that a reverse proxy strips, for example /tts",

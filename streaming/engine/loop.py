@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from operator import itemgetter
+from pathlib import Path
 from typing import Protocol
 
 from streaming.capacity import capacity
@@ -18,7 +19,8 @@ from streaming.config import EngineSettings
 from streaming.context import Context, Mark, Pending
 from streaming.costs import Costs
 from streaming.engine.flights import Flights, Landed, Launch
-from streaming.engine.notes import note_error
+from streaming.engine.notes import note, note_error
+from streaming.engine.trace import Trace
 from streaming.engine.track import Track
 from streaming.engine.vitals import Vitals
 from streaming.errors import CosystreamError, DeviceFull, SynthesisFailed, UnknownVoice
@@ -119,6 +121,8 @@ class Engine:
         self._lines = {stage.name: Line(stage, self._policy) for stage in runner.stages}
         self._live: dict[int, _Live] = {}
         self._out: list[Message] = []
+        self._used_s = clock.now()
+        self._trace = _trace(settings, runner)
         self._lanes: set[str] = set()
 
     def run(self) -> None:
@@ -172,10 +176,22 @@ class Engine:
         now_s = self._clock.now()
         if now_s >= self._vitals.due_s(len(self._live)):
             contexts = (live.context for live in self._live.values())
+            self._rest_model(now_s)
+            if self._trace is not None:
+                self._trace.flush()
             figures = self._runner.figures()
             self._out.append(self._vitals.say(contexts, self._capacity(), now_s, figures))
         self._mailbox.send(self._out)
         self._out = []
+
+    def _rest_model(self, now_s: float) -> None:
+        """A model that nobody has used for long gives its memory back."""
+        if self._live or self._voices.busy:
+            self._used_s = now_s
+        elif 0 < self._settings.unload_after_s <= now_s - self._used_s:
+            self._used_s = float("inf")  # once, until it is used again
+            self._runner.unload()
+            note("model_unloaded", after_s=self._settings.unload_after_s)
 
     def _capacity(self) -> dict[str, int]:
         slots = self._settings.slots
@@ -301,6 +317,10 @@ class Engine:
     def _arrive(self, landed: Landed[_Live]) -> None:
         launch = landed.launch
         total = sum(launch.units)
+        if self._trace is not None:
+            contexts = [live.ctx for live in launch.owners]
+            now_s = self._clock.now()
+            self._trace.step(launch.stage.name, launch.began_s, now_s, contexts, total)
         self._costs.learn(launch.stage.name, total, landed.took_s)
         self._vitals.steps += 1
         self._vitals.busy_s += landed.took_s
@@ -480,3 +500,9 @@ class Engine:
             Failed(ctx=live.ctx, code=told.code, message=message, retryable=told.retryable)
         )
         self._drop(live)
+
+
+def _trace(settings: EngineSettings, runner: Runner) -> Trace | None:
+    if settings.trace is None:
+        return None
+    return Trace(Path(settings.trace), [stage.name for stage in runner.stages])

@@ -102,6 +102,9 @@ class Runner(Protocol):
     def load_voice(self, voice: str) -> None:
         """Make it so; called in a thread of its own, beside steps with other voices."""
 
+    def unload(self) -> None:
+        """Nobody speaks: give memory back; the next voice that is wanted is loaded anew."""
+
     def forget_voice(self, voice: str) -> None:
         """It was removed, and no context speaks with it any more: keep nothing of it."""
 
@@ -137,6 +140,9 @@ class OneStage:
     stages: tuple[Stage, ...] = (Stage(SPEECH),)
     units_per_s: float = 1.0
     """Of a second of speech."""
+
+    def unload(self) -> None:
+        """It is small, and stays."""
 
     def forget_voice(self, voice: str) -> None:
         """Voices that come with the runner are never removed."""

@@ -85,6 +85,9 @@ class BundledRunner:
         """Neither runner counts anything."""
         return {}
 
+    def unload(self) -> None:
+        """Both are small, and stay."""
+
     def second(self, lane: str, contexts: int) -> Sequence[Following]:
         """The voices of either runner are computed in a thread of their own."""
         runner = self._mandarin if lane == MANDARIN.lane else self._english

@@ -29,6 +29,11 @@ class VoiceLoader:
         self._outcomes: queue.SimpleQueue[Loaded] = queue.SimpleQueue()
         self._pool = ThreadPoolExecutor(max_workers=1, thread_name_prefix="voice")
 
+    @property
+    def busy(self) -> bool:
+        """Whether any is being loaded."""
+        return bool(self._under_way)
+
     def want(self, voice: str) -> None:
         """Load it, if that is not under way already."""
         if voice not in self._under_way:

@@ -32,6 +32,22 @@ def network(model: FlowV3 | FlowV2, device: torch.device, dtype: torch.dtype) ->
     return NetworkV2(model, device=device, dtype=dtype)
 
 
+def load(
+    sizes: DitSizes | UnetSizes,
+    state: Mapping[str, Tensor],
+    device: torch.device,
+    dtype: torch.dtype,
+) -> Network:
+    """The network of a checkpoint; ``state`` is ``flow.pt``'s, in the precision it came in.
+
+    Raises ``RuntimeError`` where names or shapes are not the generation's.
+    """
+    with torch.device("meta"):  # nothing is drawn that would only be written over
+        model = module(sizes)
+    model.load_state_dict(state, strict=True, assign=True)
+    return network(model.float().eval(), device, dtype)
+
+
 def flow(
     sizes: DitSizes | UnetSizes,
     state: Mapping[str, Tensor],
@@ -46,8 +62,5 @@ def flow(
 
     Raises ``RuntimeError`` where names or shapes are not the generation's.
     """
-    with torch.device("meta"):  # nothing is drawn that would only be written over
-        model = module(sizes)
-    model.load_state_dict(state, strict=True, assign=True)
-    made = network(model.float().eval(), device, dtype)
+    made = load(sizes, state, device, dtype)
     return Flow(made, budget_bytes=budget_bytes, shapes=shapes, wrap=wrap)

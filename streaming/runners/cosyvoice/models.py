@@ -13,19 +13,18 @@ import torch
 from streaming.config import EngineSettings
 from streaming.cosyvoice import checkpoint, vocoder
 from streaming.cosyvoice.checkpoint import Checkpoint, Speaker
+from streaming.cosyvoice.flow import build as flow_build
 from streaming.cosyvoice.flow.stream import Flow
-from streaming.cosyvoice.flow.v2.module import FlowV2
-from streaming.cosyvoice.flow.v2.network import NetworkV2
-from streaming.cosyvoice.flow.v3.module import FlowV3
-from streaming.cosyvoice.flow.v3.network import NetworkV3
 from streaming.cosyvoice.llm.decoder import Decoder
 from streaming.cosyvoice.llm.model import SpeechLlm
 from streaming.cosyvoice.prompt.frontend import PromptFiles, PromptFrontEnd
-from streaming.cosyvoice.sizes import Generation, UnetSizes
+from streaming.cosyvoice.sizes import Generation
 from streaming.cosyvoice.tokenizer import TextTokenizer
 from streaming.cosyvoice.vocoder import Vocoder
+from streaming.engine.notes import note
 from streaming.runners.cosyvoice import memory
 from streaming.runners.cosyvoice.device import choose, name_of
+from streaming.runners.cosyvoice.speed import of_flow
 
 
 @dataclass(frozen=True)
@@ -65,7 +64,9 @@ def build(settings: EngineSettings) -> Models:
     sound = vocoder.of(loaded.sizes.generation, loaded.sizes.vocoder)
     sound.load_state_dict(loaded.vocoder, strict=True)
     sound = sound.to(device).eval().fuse()
-    network = _flow_network(loaded, device, dtype)
+    network = flow_build.load(loaded.sizes.flow, loaded.flow, device, dtype)
+    speed = of_flow(settings.cosyvoice, device)
+    note("flow_ready", steps=speed.how)
     share = memory.share_out(settings, llm.sizes, device, dtype)
     return Models(
         generation=loaded.sizes.generation,
@@ -73,7 +74,7 @@ def build(settings: EngineSettings) -> Models:
         device_name=name_of(device, dtype),
         tokenizer=TextTokenizer(loaded.vocab, loaded.merges, loaded.sizes.generation),
         decoder=Decoder(llm, slots=share.slots, positions=settings.cosyvoice.positions),
-        flow=Flow(network, budget_bytes=share.flow_bytes),
+        flow=Flow(network, budget_bytes=share.flow_bytes, shapes=speed.shapes, wrap=speed.wrap),
         vocoder=sound,
         speakers=loaded.speakers,
         listener=_listener(folder, settings.threads),
@@ -87,19 +88,6 @@ def _llm(loaded: Checkpoint) -> SpeechLlm:
         llm = SpeechLlm(loaded.sizes.llm)
     llm.load_state_dict(loaded.llm, strict=True, assign=True)
     return llm
-
-
-def _flow_network(
-    loaded: Checkpoint, device: torch.device, dtype: torch.dtype
-) -> NetworkV2 | NetworkV3:
-    sizes = loaded.sizes.flow
-    if isinstance(sizes, UnetSizes):
-        second = FlowV2(sizes)
-        second.load_state_dict(loaded.flow, strict=True)
-        return NetworkV2(second.eval(), device=device, dtype=dtype)
-    third = FlowV3(sizes)
-    third.load_state_dict(loaded.flow, strict=True)
-    return NetworkV3(third.eval(), device=device, dtype=dtype)
 
 
 def _listener(folder: Path, threads: int) -> PromptFrontEnd:

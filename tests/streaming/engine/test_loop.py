@@ -383,3 +383,47 @@ class TestBatches:
     def test_what_is_sent_is_numbers(self):
         (chunk, *_) = [e for e in Bench().turn(*opened(1, "Hello."), times=5) if type(e) is Audio]
         assert np.abs(np.frombuffer(chunk.pcm, "<i2")).max() > 1000
+
+
+class TestRest:
+    def test_a_model_that_nobody_uses_gives_its_memory_back_once_and_comes_back(self):
+        class Heavy(CountingRunner):
+            def __init__(self, settings):
+                super().__init__(settings)
+                self.known, self.unloads = {"tone-a"}, 0
+
+            def has_voice(self, voice):
+                return voice in self.known
+
+            def load_voice(self, voice):
+                self.known.add(voice)
+
+            def unload(self):
+                self.unloads += 1
+                self.known.clear()
+
+        bench = Bench(Heavy, unload_after_s=60.0)
+        bench.turn(*opened(1, "Hi."), times=20)
+        for _ in range(130):
+            bench.stats()
+        assert bench.runner.unloads == 1
+        events = bench.turn(*opened(2, "Hi."))
+        assert bench.mailbox.woken.wait(10)
+        assert isinstance((events + bench.turn(times=20))[-1], Finished)
+
+    def test_one_who_is_listened_to_keeps_it(self):
+        class Kept(CountingRunner):
+            def unload(self):
+                raise AssertionError("somebody speaks")
+
+        bench = Bench(Kept, unload_after_s=60.0)
+        bench.turn(*opened(1, end=False))
+        for _ in range(130):
+            bench.stats()
+
+    def test_every_step_can_be_traced(self, tmp_path):
+        bench = Bench(trace=str(tmp_path / "trace.json"))
+        bench.turn(*opened(1, "Hi."), *opened(2, "Hi."), times=20)
+        bench.stats()
+        bench.engine._trace.close()
+        assert '"contexts":[1,2]' in (tmp_path / "trace.json").read_text(encoding="utf-8")

@@ -1,0 +1,58 @@
+"""Capturing steps: what is the same everywhere, and what CUDA alone has."""
+
+import pytest
+import torch
+
+from streaming.config import CosyVoiceSettings
+from streaming.cosyvoice.flow.base import Rows
+from streaming.cosyvoice.flow.graphs import SHAPES, Graphs
+from streaming.runners.cosyvoice.speed import of_flow
+
+CPU = torch.device("cpu")
+
+
+def rows(device=CPU, value=1.0):
+    whole = torch.zeros(2, dtype=torch.int64, device=device)
+    return Rows(
+        x=torch.full((2, 50, 80), value, device=device),
+        given=torch.full((2, 50, 4), value, device=device),
+        step=whole,
+        page=whole,
+        before=whole,
+        table=torch.zeros(2, 3, dtype=torch.int64, device=device),
+        keys=whole,
+        position=whole,
+        host=(),
+    )
+
+
+def test_on_a_cpu_a_step_runs_as_it_is():
+    asked = []
+    graphs = Graphs(lambda given: asked.append(given) or given.x + 1)
+    given = rows()
+    assert torch.equal(graphs(given), given.x + 1)
+    assert asked[0] is given
+
+
+def test_every_batch_has_a_shape_that_holds_it():
+    for count in (1, 5, 100, 256):
+        for pages in (1, 7, 64):
+            wide, deep = SHAPES.of(count, pages)
+            assert wide >= count
+            assert deep >= pages
+
+
+def test_what_is_asked_for_and_cannot_be_had_is_said(capfd):
+    speed = of_flow(CosyVoiceSettings(compile=True), CPU)
+    assert "eager" in speed.how
+    assert "not_compiled" in capfd.readouterr().err
+
+
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="graphs are captured on CUDA alone")
+def test_on_cuda_a_replay_is_the_step_itself():
+    device = torch.device("cuda")
+    graphs = Graphs(lambda given: given.x * 2 + given.given.sum())
+    with torch.cuda.stream(torch.cuda.Stream()):
+        for value in (1.0, 2.0, 3.0):
+            given = rows(device, value)
+            assert torch.equal(graphs(given), given.x * 2 + given.given.sum())
