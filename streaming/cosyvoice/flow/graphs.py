@@ -10,6 +10,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -41,6 +42,7 @@ class Graphs:
     def __init__(self, advance: Advance) -> None:
         self._advance = advance
         self._captured: dict[tuple[int, ...], _Captured | None] = {}
+        self._pool: Any = None
 
     def __call__(self, rows: Rows) -> Tensor:
         """``rows.x`` a step later."""
@@ -64,7 +66,10 @@ class Graphs:
             torch.cuda.current_stream().synchronize()
             graph = torch.cuda.CUDAGraph()
             stream = torch.cuda.current_stream()
-            with torch.cuda.graph(graph, stream=stream, capture_error_mode="thread_local"):
+            self._pool = self._pool or torch.cuda.graph_pool_handle()
+            with torch.cuda.graph(
+                graph, pool=self._pool, stream=stream, capture_error_mode="thread_local"
+            ):
                 x = self._advance(kept)
         except RuntimeError as error:
             _log.warning("flow steps of shape %s are not captured: %s", rows.x.shape, error)

@@ -15,17 +15,18 @@ import torch
 from torch import Tensor
 
 from streaming.cosyvoice.flow import cut, runs
-from streaming.cosyvoice.flow.base import FlowPrompt, Network, Rows
-from streaming.cosyvoice.flow.batch import Shapes, batched
+from streaming.cosyvoice.flow.base import SCRAP_PAGE, FlowPrompt, Network, Rows
+from streaming.cosyvoice.flow.batch import FILLING, Shapes, batched
 from streaming.cosyvoice.flow.lookahead import TOKENS_BEFORE
 from streaming.cosyvoice.flow.pool import Pool
 from streaming.cosyvoice.flow.solver import guided, schedule
-from streaming.cosyvoice.flow.values import FlowState, FlowVoice, Hop, VoiceHop
+from streaming.cosyvoice.flow.values import FlowState, FlowVoice, Hop, Run, VoiceHop
 from streaming.cosyvoice.sizes import (
     BLOCK_FRAMES,
     BLOCK_TOKENS,
     FRAMES_PER_TOKEN,
     LOOKAHEAD_TOKENS,
+    MEL_BANDS,
     SPEECH_TOKENS,
     TOKENS_PER_S,
 )
@@ -56,6 +57,27 @@ class Flow:
         self._lengths = schedule()[1].to(network.device)
         self.pool = Pool(network.shelves, budget_bytes=budget_bytes, device=network.device)
         self._advance = wrap(self._advanced)
+
+    @torch.inference_mode()
+    def warm(self, rows: int, pages: int) -> int:
+        """Run a step of every shape up to so many rows and pages, on scrap; how many there are.
+
+        What is compiled or captured for a shape is then there before anyone waits for it.
+        """
+        device = self._network.device
+        shapes = [
+            (count, deep)
+            for count in self._shapes.rows
+            for deep in self._shapes.pages
+            if count <= rows and deep <= pages
+        ]
+        for count, deep in shapes:
+            blank = torch.zeros(count, BLOCK_FRAMES, MEL_BANDS, device=device)
+            given = self._network.given(blank, blank, torch.zeros(MEL_BANDS, device=device))
+            row = replace(FILLING, table=(SCRAP_PAGE,) * deep, keys=deep * BLOCK_FRAMES)
+            run = Run(x=blank, given=given, rows=(row,) * count, kept=(), frames=0)
+            self._advance(batched([run], self._shapes, device))
+        return len(shapes)
 
     def voice(
         self,

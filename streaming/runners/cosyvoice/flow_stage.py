@@ -20,6 +20,9 @@ from streaming.runners.cosyvoice.threads import Place
 from streaming.runners.cosyvoice.together import together
 from streaming.runners.cosyvoice.utterance import Utterance
 
+USUAL_PAGES = 12
+"""Seconds that a context looks back, its recording with them; more are captured when met."""
+
 _NOTHING = np.zeros(0, np.float32)
 
 
@@ -40,6 +43,10 @@ class FlowStage:
         self._prompt_s = settings.flow_prompt_s
         self._first_hop_tokens = settings.first_hop_tokens
         self._window_s = settings.flow_window_s or None
+
+    def warm(self, rows: int) -> int:
+        """Make ready the steps of every shape that so many contexts usually meet; how many."""
+        return self._place.run(lambda: self._flow.warm(rows, USUAL_PAGES)).result()
 
     def begin(self, row: Utterance) -> bool:
         """Whether the row's voice is there; then it has a state, and knows its first hop."""

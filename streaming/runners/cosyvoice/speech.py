@@ -63,6 +63,7 @@ class Speech:
         vocoder = VocoderStage(models.vocoder, models.device, self._places[VOCODER])
         self._steps: dict[str, _StageOf] = {LLM: self._llm, FLOW: self._flow, VOCODER: vocoder}
         self._rhythm = RHYTHMS[models.generation]
+        self._max_batch = settings.cosyvoice.max_batch
         self._prompts = Prompts(models.tokenizer, models.generation)
 
     def begin(self, work: Work) -> Utterance:
@@ -135,6 +136,7 @@ class Speech:
     def warm_up(self, voice: str) -> None:
         """Speak a sentence, so that the first context finds everything warm."""
         note("llm_ready", steps=self._llm.warm())
+        self._flow.warm(self._max_batch)
         costs = Costs()
         segment = Segment(
             index=0, text=_WARM_UP, source=_WARM_UP, char_start=0, char_end=len(_WARM_UP),

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import numpy as np
 import torch
 from torch import Tensor
 
@@ -83,7 +84,7 @@ def _checked(
     given: _Given, samples: Tensor, sound: VocoderState, stretch: MelStretch
 ) -> _Made | Exception:
     host: Samples = samples.float().cpu().numpy()
-    if not torch.isfinite(samples).all():
+    if not np.isfinite(host).all():
         row = given.row
         return SynthesisFailed(
             f"segment {row.segment} became noise that is no number (seed {row.seed})"

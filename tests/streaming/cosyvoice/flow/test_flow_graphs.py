@@ -5,6 +5,7 @@ import torch
 
 from streaming.config import CosyVoiceSettings
 from streaming.cosyvoice.flow.base import Rows
+from streaming.cosyvoice.flow.batch import Shapes
 from streaming.cosyvoice.flow.graphs import SHAPES, Graphs
 from streaming.runners.cosyvoice.speed import of_flow
 
@@ -56,3 +57,16 @@ def test_on_cuda_a_replay_is_the_step_itself():
         for value in (1.0, 2.0, 3.0):
             given = rows(device, value)
             assert torch.equal(graphs(given), given.x * 2 + given.given.sum())
+
+
+def test_a_warm_flow_has_met_its_shapes_and_says_the_same(
+    make_flow, make_prompt, make_tokens, speak
+):
+    shapes = Shapes(rows=(1, 2, 4), pages=(2, 4, 8))
+    plain, warmed = make_flow(), make_flow(shapes=shapes)
+    free = warmed.pool.free
+    assert warmed.warm(2, 4) == 4
+    assert warmed.pool.free == free
+    prompt, tokens = make_prompt(30), make_tokens(40)
+    mels = [speak(flow, flow.voice(prompt), tokens)[0] for flow in (plain, warmed)]
+    torch.testing.assert_close(*mels, atol=1e-5, rtol=0)
