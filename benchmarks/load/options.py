@@ -34,7 +34,8 @@ class Options:
     codec: Literal["opus", "pcm_s16le"] = "opus"
     barge_in: float = 0.0
     """The share of contexts that are cancelled while they speak."""
-    voice: str | None = None
+    voices: tuple[str, ...] = ()
+    """Sessions take them in turn; none: the server's default."""
     lead_ms: int = 400
     processes: int = 1
     key: str | None = None
@@ -84,7 +85,7 @@ def parse(arguments: list[str] | None = None) -> Options:
     add("--burst", action="store_true", help=f"start at once, not spread over {RAMP_S:.0f} s")
     add("--codec", choices=["opus", "pcm_s16le"], default=default.codec)
     add("--barge-in", type=_share, default=0.0, metavar="SHARE", help="cancel this share mid-way")
-    add("--voice")
+    add("--voices", type=_names, default=(), metavar="ID,ID", help="taken in turn by the sessions")
     add("--lead-ms", type=int, default=default.lead_ms, metavar="MS")
     add("--processes", type=_whole, default=default.processes, metavar="P", help="client processes")
     add("--key", help="an API key, where the server asks for one")
@@ -100,6 +101,10 @@ def _whole(text: str) -> int:
     if value < 1:
         raise argparse.ArgumentTypeError(f"{text} is below 1")
     return value
+
+
+def _names(text: str) -> tuple[str, ...]:
+    return tuple(name for name in text.split(",") if name)
 
 
 def _positive(text: str) -> float:

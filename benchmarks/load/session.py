@@ -81,7 +81,8 @@ class Session:
         self._over = asyncio.get_running_loop().create_future()
         self._meter, self._sid = Meter(), None
         opened_s = time.perf_counter()
-        voice = {"voice": self._options.voice} if self._options.voice else {}
+        voices = self._options.voices
+        voice = {"voice": voices[self._number % len(voices)]} if voices else {}
         self._send({"type": "open", "ctx": self._ctx, **voice})
         if self._options.text_mode == "llm":
             await self._write(text)

@@ -1,0 +1,141 @@
+"""The cases over WebSockets: the real server in a process of its own, and the load generator.
+
+Knows: how a server is started, asked and ended. Does not know: what a session measures.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Iterator
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from benchmarks.gpu.options import Options
+from benchmarks.load import __main__ as load
+from benchmarks.load.options import Options as Load
+from benchmarks.models.voices import Made
+
+ROOT = Path(__file__).parents[2]
+READY_S = 600.0
+END_S = 30.0
+SESSIONS_A_PROCESS = 64
+"""One process of the load generator is not asked for more."""
+
+LOG_LINES = 20
+
+
+def run(options: Options, made: Made, device_name: str, until_s: float) -> Iterator[dict[str, Any]]:
+    """A case after another on one server."""
+    with tempfile.TemporaryDirectory() as folder, _server(options, made, Path(folder)) as url:
+        for count in options.cases:
+            about: dict[str, Any] = {
+                "device": device_name,
+                "contexts": count,
+                "window_s": options.window_s,
+            }
+            if time.monotonic() + options.seconds > until_s:
+                yield about | {"left_out": "no time is left"}
+                continue
+            yield about | _case(options, made, url, count)
+
+
+def _case(options: Options, made: Made, url: str, count: int) -> dict[str, Any]:
+    found = load.measure(
+        Load(
+            url=url,
+            sessions=count,
+            seconds=options.seconds,
+            voices=made.voices,
+            processes=min(os.cpu_count() or 1, -(-count // SESSIONS_A_PROCESS)),
+        )
+    )
+    kept = (
+        "first_packet_ms", "ttfa_ms", "server_first_packet_ms", "c100", "worst_underrun_ms",
+        "audio_s_per_s", "errors", "outcomes", "seconds", "server", "client",
+    )  # fmt: skip
+    return {"heard": found["contexts"], **{name: found[name] for name in kept}}
+
+
+@contextlib.contextmanager
+def _server(options: Options, made: Made, folder: Path) -> Iterator[str]:
+    """Its address, once it is ready; it is ended on the way out."""
+    url = f"http://127.0.0.1:{(port := _free_port())}"
+    log = folder / "server.log"
+    with log.open("wb") as out:
+        process = subprocess.Popen(
+            [sys.executable, "-m", "server"],
+            cwd=ROOT,
+            env={**os.environ, **_environment(options, made, port)},
+            stdin=subprocess.DEVNULL,
+            stdout=out,
+            stderr=out,
+        )
+    try:
+        _wait_ready(url, process, log)
+        yield url
+    finally:
+        process.terminate()
+        try:
+            process.wait(END_S)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+
+
+def _environment(options: Options, made: Made, port: int) -> dict[str, str]:
+    """Every setting of the engine's that a run decides, as the server reads it."""
+    settings = options.engine(made.checkpoint, made.voices_dir)
+    engine = {
+        name: getattr(settings, name)
+        for name in ("runner", "model", "device", "precision", "slots", "voices_dir")
+    }
+    cosyvoice = asdict(settings.cosyvoice).items()
+    values = {f"engine__{name}": value for name, value in engine.items()}
+    values |= {f"engine__cosyvoice__{name}": value for name, value in cosyvoice}
+    values |= {"engine__load_timeout_s": READY_S, "listen__port": port}
+    return {f"COSYSTREAM__{name.upper()}": _plain(value) for name, value in values.items()}
+
+
+def _plain(value: object) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+def _wait_ready(url: str, process: subprocess.Popen[bytes], log: Path) -> None:
+    until_s = time.monotonic() + READY_S
+    while time.monotonic() < until_s:
+        body = _get(f"{url}/readyz")
+        if body is not None and "failed" not in body:
+            return
+        if process.poll() is not None or body is not None:
+            break
+        time.sleep(0.2)
+    lines = log.read_text(encoding="utf-8", errors="replace").splitlines()[-LOG_LINES:]
+    raise RuntimeError("\n".join(["the server did not get ready:", *lines]))
+
+
+def _get(address: str) -> str | None:
+    """The body; None where nobody answers, or not yet."""
+    try:
+        with urllib.request.urlopen(address, timeout=5) as answer:  # noqa: S310 - our own server
+            return str(answer.read().decode())
+    except urllib.error.HTTPError as error:
+        with error:
+            text = error.read().decode(errors="replace")
+            return text if "failed" in text else None
+    except OSError:
+        return None
