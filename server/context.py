@@ -52,6 +52,8 @@ class Context:
     transcript: Transcript = field(default_factory=Transcript)
     timer: FirstPacketTimer = field(default_factory=FirstPacketTimer)
     implicit: bool = False
+    undecided: bool = False
+    """Whether its text may still choose its voice: none was named, and no letter came yet."""
     ended: bool = False
     text_seq: int = 0
     segments: int = 0
@@ -85,6 +87,7 @@ class Context:
     def flush(self, flush_id: str) -> None:
         """Let go of all text so far."""
         self._must_be_open("flush")
+        self.undecided = False
         self.timer.release(self.transcript.chars, self.now())
         self.engine.flush(flush_id)
 

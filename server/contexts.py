@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from typing import Any
 
+import msgspec
 import structlog
 from msgspec import UNSET
 
-from server import requests
+from server import choosing, requests
 from server.context import Context, is_news, ms_of
 from server.events import Cancelled, Done, Opened, Queued, Warn, error_event
 from server.lineup import Lineup
@@ -27,6 +28,18 @@ from streaming.errors import by_code
 from streaming.messages import SAMPLE_RATE, ContextEvent, Failed, Finished
 
 LONGEST_MS = 1e9
+
+
+class _Sink:
+    """Where the engine's events of one context go; it calls later than ``open`` returns."""
+
+    def __init__(self, contexts: Contexts, context: Context | None = None) -> None:
+        self._contexts = contexts
+        self.context = context
+
+    def __call__(self, event: ContextEvent) -> None:
+        assert self.context is not None, "the engine calls from the event loop"
+        self._contexts.on_engine(self.context, event)
 
 
 class Contexts:
@@ -165,39 +178,59 @@ class Contexts:
             text_mode=request.text_mode,
             max_delay_ms=request.max_delay_ms,
             priority=request.priority,
-            lexicon=request.lexicon,
+            lexicon=request.entries,
             reasoning=request.reasoning,
             listener=self._session_id,
             start_in_ms=0 if request.when == "interrupt" else self._ms_before_a_new_one(),
         )
 
     def _begin(self, name: str, request: requests.Open, asked: ContextRequest) -> Context:
-        context: Context | None = None
-
-        def from_engine(event: ContextEvent) -> None:
-            assert context is not None  # the engine calls from the event loop, later than `open`
-            if isinstance(event, Failed) and event.code == errors.EngineRestarted.code:
-                self._failed(context, event)  # at once: the client can ask again the sooner
-            else:
-                context.on_engine(event)
-            self._sender.pump()
-
-        context = Context(
+        sink = _Sink(self)
+        context = sink.context = Context(
             id=name,
             sid=self._lineup.next_sid(),
             voice=self._voice(request),
             request=request,
-            engine=self._s.engine.open(asked, from_engine),
+            engine=self._s.engine.open(asked, sink),
             output=Output(
                 self._terms.audio, self._s.pool, levels=request.levels, on_ready=self._sender.pump
             ),
             now=self._s.clock.now,
             implicit=request.ctx is None,
+            undecided=choosing.undecided(request.voice, request.language),
         )
         self._lineup.add(context)
         self._outbox.event(Opened(ctx=name, sid=context.sid, voice=context.voice))
         self._log.info("context opened", ctx=name, voice=context.voice)
         return context
+
+    def _choose(self, context: Context, delta: str) -> None:
+        """Let the first letters of a context whose voice nobody named say which it is."""
+        if not context.undecided or not choosing.tells(delta):
+            return
+        voice = choosing.other_voice(delta, self._terms.identity, self._s.engine)
+        if voice is not None and not context.segments:
+            self._change_voice(context, voice)
+        context.undecided = False
+
+    def _change_voice(self, context: Context, voice: str) -> None:
+        """Begin anew in the engine; nothing has been heard of the context."""
+        asked = self._ask(msgspec.structs.replace(context.request, voice=voice))
+        engine = self._s.engine.open(asked, _Sink(self, context))  # if refused, all is as it was
+        context.engine.cancel()
+        context.engine = engine
+        context.engine.append(context.transcript.split(0)[1])
+        context.voice = voice
+        self._outbox.event(choosing.chosen(context.id, voice))
+        self._log.info("voice chosen", ctx=context.id, voice=voice)
+
+    def on_engine(self, context: Context, event: ContextEvent) -> None:
+        """What the engine says of a context."""
+        if isinstance(event, Failed) and event.code == errors.EngineRestarted.code:
+            self._failed(context, event)  # at once: the client can ask again the sooner
+        else:
+            context.on_engine(event)
+        self._sender.pump()
 
     def _text(self, request: requests.Text) -> None:
         current = self._lineup.current() if request.ctx is None else None
@@ -208,6 +241,7 @@ class Contexts:
         self._check_text(context.transcript.chars if context else 0, chars)
         if context is None:
             context = self.open(requests.Open())
+        self._choose(context, request.delta)
         context.append(request.delta, request.seq)
         self._characters += chars
         self._s.metrics.text_accepted(chars)

@@ -143,6 +143,7 @@ class Warn(Event, frozen=True, tag="warning", kw_only=True):
     ctx: str | UnsetType = UNSET
     field: str | UnsetType = UNSET
     option: str | UnsetType = UNSET
+    voice: str | UnsetType = UNSET
 
 
 class GoingAway(Event, frozen=True, tag="going_away", kw_only=True):

@@ -18,7 +18,7 @@ from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 from starlette.types import Receive, Scope, Send
 
-from server import invalid
+from server import choosing, invalid
 from server.access import Identity
 from server.bodies import read_body
 from server.encoding import EncoderPool
@@ -98,7 +98,12 @@ async def speak(
     Raises:
         CosystreamError: refused, or failed before any audio was made.
     """
-    identity.require_voice(services.engine.voice_of(asked.voice, asked.language, identity.owner))
+    if choosing.undecided(asked.voice, asked.language):
+        chosen = choosing.other_voice(asked.text, identity, services.engine)
+        asked = msgspec.structs.replace(asked, voice=chosen)
+    voice = services.engine.voice_of(asked.voice, asked.language, identity.owner)
+    identity.require_voice(voice)
+    headers = _HEADERS | {"Cosystream-Voice": voice}
     identity.require_characters(len(asked.text))
     name = asked.format or _accepted(request.headers.get("accept", ""))
     audio = services.settings.audio
@@ -107,7 +112,7 @@ async def speak(
         undo.callback(container.close)
         services.engine.check(_to_engine(asked, identity))
         if request.method == "HEAD":
-            return Response(media_type=container.media_type, headers=_HEADERS)
+            return Response(media_type=container.media_type, headers=headers)
         services.access.use_up(identity)
         stream = _Stream(services, asked, identity)
         undo.callback(stream.close)
@@ -115,7 +120,7 @@ async def speak(
         if first is None:
             return Response(status_code=CLIENT_LEFT)
         undo.pop_all()
-    return _Speech(stream, first, container, services, streams)
+    return _Speech(stream, first, container, services, streams, headers)
 
 
 def _accepted(header: str) -> ContainerName:
@@ -222,9 +227,10 @@ class _Speech(StreamingResponse):
         container: Container,
         services: Services,
         streams: set[object],
+        headers: dict[str, str],
     ) -> None:
         body = _body(stream, first, container, services.pool)
-        super().__init__(body, media_type=container.media_type, headers=_HEADERS)
+        super().__init__(body, media_type=container.media_type, headers=headers)
         self._stream = stream
         self._container = container
         self._metrics = services.metrics

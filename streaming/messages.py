@@ -13,6 +13,8 @@ from typing import Annotated, Literal
 
 import msgspec
 
+from streaming.phones import arpabet_fault, numbered, pinyin_fault
+
 SAMPLE_RATE = 24_000
 """Samples a second of everything inside; other rates exist only at the server's edge."""
 
@@ -82,6 +84,12 @@ class LexiconEntry(msgspec.Struct, frozen=True, kw_only=True):
     pinyin: Annotated[str, msgspec.Meta(max_length=256)] = ""
     arpabet: Annotated[str, msgspec.Meta(max_length=256)] = ""
 
+    def __post_init__(self) -> None:
+        """Raise ValueError where the phones are none."""
+        fault = pinyin_fault(numbered(self.pinyin)) or arpabet_fault(self.arpabet)
+        if fault:
+            raise ValueError(fault)
+
 
 class Segment(msgspec.Struct, frozen=True, kw_only=True):
     """Text given to the model at once; final, what comes later never changes it.
@@ -119,6 +127,10 @@ class TextOpen(Message, frozen=True, kw_only=True):
     max_delay_ms: int | None = None
     """Release whatever waits, at the best place, when this long has passed since it came."""
     max_segment_chars: int = 200
+    min_segment_chars: int = 0
+    """A sentence narrower than this waits for the next, but for the first of a context."""
+    marks: tuple[str, ...] = ()
+    """Control marks that the voice takes as they are written; all others are taken away."""
     voice: str = ""
     voice_languages: tuple[str, ...] = ()
     """What the voice speaks; empty where nobody knows."""
@@ -271,6 +283,12 @@ class Ready(Message, frozen=True, kw_only=True):
     """Whether voices can be made of recordings."""
     clone_languages: tuple[str, ...] = ()
     """What such voices speak, as ``Voice.languages``."""
+    marks: tuple[str, ...] = ()
+    """Marks within a text that its voices obey, such as ``[laughter]`` and ``<strong>``."""
+    min_segment_chars: int = 0
+    """What is shorter is spoken badly (CJK characters count 2); 0: nothing is."""
+    max_segment_chars: int = 0
+    """The most that a segment should have; 0: as the settings have it."""
     voice_model: str = ""
     """Fingerprint of the model whose features of a recording it reads; empty: it needs none."""
 
@@ -424,9 +442,7 @@ class PromptRefused(Message, frozen=True, kw_only=True):
 
 ToText = TextOpen | TextAppend | TextFlush | TextEnd | TextDrop
 FromText = TextSegments | TextFlushed | TextEnded | Failed
-ToEngine = (
-    Open | Speak | PlaceMark | End | Cancel | Park | Unpark | Played | StartIn | ForgetVoice
-)
+ToEngine = Open | Speak | PlaceMark | End | Cancel | Park | Unpark | Played | StartIn | ForgetVoice
 FromEngine = (
     Ready
     | Fatal

@@ -19,6 +19,8 @@ _MARKS = (
     "<|endofprompt|> [breath] <strong> </strong> [noise] [laughter] [cough] [clucking] [accent] "
     "[quick_breath] <laughter> </laughter> [hissing] [sigh] [vocalized-noise] [lipsmack] [mn]"
 )
+MARKS: Final = tuple(mark for mark in _MARKS.split() if not mark.startswith("<|"))
+"""Those that a text may hold: sounds, and the beginnings and ends of stretches."""
 _SYSTEM = "<|endofsystem|>"
 
 _ARPABET = (

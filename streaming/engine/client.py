@@ -214,7 +214,7 @@ class EngineClient:
         context = self._contexts[ctx] = EngineContext(ctx, sink, lines)
         to_engine(requests.to_open(ctx, request, voice))
         longest = self._settings.text.max_segment_chars
-        lines.to_text(requests.to_text_open(ctx, request, speaker, longest))
+        lines.to_text(requests.to_text_open(ctx, request, speaker, engine, longest))
         return context
 
     def _require_ready(self) -> Ready:

@@ -75,15 +75,17 @@ def to_open(ctx: int, request: ContextRequest, voice: str) -> Open:
 
 
 def to_text_open(
-    ctx: int, request: ContextRequest, voice: Voice, max_segment_chars: int
+    ctx: int, request: ContextRequest, voice: Voice, engine: Ready, longest_chars: int
 ) -> TextOpen:
-    """The request as its front end is told of it."""
+    """The request as its front end is told of it; segments as long as settings and engine allow."""
     return TextOpen(
         ctx=ctx,
         language=request.language,
         text_mode=request.text_mode,
         max_delay_ms=request.max_delay_ms,
-        max_segment_chars=max_segment_chars,
+        max_segment_chars=min(longest_chars, engine.max_segment_chars or longest_chars),
+        min_segment_chars=engine.min_segment_chars,
+        marks=engine.marks,
         voice=voice.id,
         voice_languages=voice.languages,
         lexicon=request.lexicon,

@@ -22,7 +22,7 @@ from streaming.config import EngineSettings
 from streaming.errors import CosystreamError, SynthesisFailed
 from streaming.messages import Ready, Segment, Voice
 from streaming.runners.base import SPEECH, Made, OneStage, Samples, StepResult, Work
-from streaming.runners.english import Foreign, prepare
+from streaming.runners.english import Foreign, prepare_segment
 from streaming.runners.pieces import join_piece, split_phonemes
 from streaming.steps import Cost, Stage
 from streaming.voices import catalog
@@ -130,7 +130,9 @@ class EmbeddedRunner(OneStage):
 
     def _phonemes(self, model: Any, work: Work) -> tuple[str, ...]:
         try:
-            text = prepare(work.segment.text, frozenset(model.g2p.oov.cin))
+            text = prepare_segment(
+                work.segment, frozenset(model.g2p.oov.cin), british=model.g2p.british
+            )
         except Foreign as foreign:
             voice = catalog.find(self._voices, work.voice)
             what = f"{foreign.script} ({foreign.letters[:20]})"

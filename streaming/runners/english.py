@@ -4,11 +4,15 @@ Knows: which characters that voice has a sound for, and what makes it stumble: d
 number words, words past its letter-to-sound net, its own markup. Does not know: how it sounds;
 numbers and abbreviations in general (the voice and the text front end read those).
 """
+# ruff: noqa: RUF001 - letters that look like others are meant
 
 from __future__ import annotations
 
 import re
 import unicodedata
+
+from streaming.messages import Segment
+from streaming.runners.arpabet import to_misaki
 
 LONGEST_NUMBER_DIGITS = 12
 """Longer numbers are read digit by digit, in groups of four; past 36 the voice has no words."""
@@ -29,6 +33,7 @@ _LETTERLIKE = frozenset(map(chr, range(0x2100, 0x2150)))
 _KEPT_SYMBOLS = frozenset("°")
 _LONE_CURRENCY = re.compile(r"(?<![\d\w])[$£€¥](?!\s?[\d.])")
 _CURRENCIES = {"$": " dollars ", "£": " pounds ", "€": " euros ", "¥": " yen "}
+_LETTER_A = re.compile(r"\bA(?= [A-Z]\b(?!'))|(?<=\b[A-Z] )A\b")
 _LATIN = re.compile(r"LATIN (?:SMALL|CAPITAL) (?:LETTER|LIGATURE) (?:DOTLESS )?([A-Z]{1,2})\b")
 _SCRIPTS = {
     "CJK": ("Chinese characters", "zh"),
@@ -53,6 +58,27 @@ class Foreign(Exception):
         self.language = language
 
 
+def prepare_segment(segment: Segment, known_letters: frozenset[str], *, british: bool) -> str:
+    """As ``prepare``, with the phones that the segment gives in place of its words.
+
+    Raises:
+        Foreign: letters of another script, where no phones stand for them.
+    """
+    text, parts, at = segment.text, [], 0
+    for said in segment.pronunciations:
+        if said.alphabet != "arpabet" or said.begin < at:
+            continue
+        parts.append(prepare(text[at : said.begin], known_letters))
+        parts.append(_marked(to_misaki(said.phones, british=british)))
+        at = said.end
+    return "".join([*parts, prepare(text[at:], known_letters)])
+
+
+def _marked(phonemes: str) -> str:
+    """The voice's own markup for a word that is said so."""
+    return f"[word](/{phonemes}/)" if phonemes else ""
+
+
 def prepare(text: str, known_letters: frozenset[str]) -> str:
     """The text with nothing in it that the voice would choke on.
 
@@ -69,6 +95,7 @@ def prepare(text: str, known_letters: frozenset[str]) -> str:
     text = "".join(_simplify(char, known_letters) for char in _name_greek(text))
     text = _LONE_CURRENCY.sub(lambda found: _CURRENCIES[found.group()], text)
     text = text.replace("](", "] (")  # the voice would take [a](b) for markup and drop b
+    text = _LETTER_A.sub(_marked("ˈA"), text)  # it would take the letter for the article
     return _LONG_WORD.sub(r"\g<0> ", _LONG_NUMBER.sub(_spell_digits, text))
 
 

@@ -27,6 +27,7 @@ from streaming.text.stops import judge_stop
 from streaming.text.verdict import Rank, Verdict, ranked
 from streaming.text.view import NotYetError, View
 
+TAG_LIMIT = 16
 RUN_LIMIT = 32
 """A run of marks (``?!!!”``) longer than this is judged by its first so many."""
 
@@ -67,12 +68,30 @@ def _run(view: View, mark: int, *, quoted: bool) -> tuple[int, int | None]:
             last = index
         elif char == '"' and quoted:
             quoted = False
+        elif last is not None and char == "<" and (tag := _closing_tag(view, index)):
+            index = tag
+            continue
         elif not (char and (char in CLOSERS or (last is not None and pictured(char)))):
             return index, last
         index += 1
     while index > mark + 1 and pictured(view.text[index - 1]):
         index -= 1  # the rest of an emoji may still come
     return index, last
+
+
+def _closing_tag(view: View, index: int) -> int:
+    """Where ``</strong>`` or the like ends that begins there, or 0."""
+    end = index + 1
+    if view.peek(end) != "/":
+        return 0
+    while end - index < TAG_LIMIT:
+        end += 1
+        char = view.peek(end)
+        if char == ">":
+            return end + 1
+        if not (char.isascii() and char.isalnum()):
+            return 0
+    return 0
 
 
 def _apart(view: View, end: int) -> bool:

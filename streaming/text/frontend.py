@@ -105,12 +105,13 @@ class FrontEnd:
             language=message.language,
             text_mode=message.text_mode,
             max_segment_chars=min(message.max_segment_chars, self._settings.max_segment_chars),
+            min_segment_chars=message.min_segment_chars,
             first_segment_min_chars=self._settings.first_segment_min_chars,
             idle_release_ms=self._settings.idle_release_ms,
             max_delay_ms=message.max_delay_ms,
         )
         lexicon = layered(self._server_lexicon, self._lexicon_of(message.voice), message.lexicon)
-        normaliser = Normaliser(message.voice_languages, lexicon, message.language)
+        normaliser = Normaliser(message.voice_languages, lexicon, message.language, message.marks)
         drop = message.reasoning == "drop"
         return TextPipeline(segmenter, normaliser, ReasoningFilter() if drop else None)
 

@@ -61,8 +61,12 @@ def other_than_english(text: str) -> str:
         for letters, tag in _LETTERS:
             if letters.search(text):
                 return tag
-    sure = not english and any(word in _SURE and word in _WORDS[best] for word in words)
-    return best if sure or (counts[best] > 1 and counts[best] > english + 1) else ""
+    sure = any(word in _SURE and word in _WORDS[best] for word in words)
+    return (
+        best
+        if (sure and counts[best] > english) or (counts[best] > 1 and counts[best] > english + 1)
+        else ""
+    )
 
 
 def english_words(text: str) -> int:

@@ -33,6 +33,7 @@ class Segmenter:
         language: str = "auto",
         text_mode: TextMode = "auto",
         max_segment_chars: int = 200,
+        min_segment_chars: int = 0,
         first_segment_min_chars: int = 40,
         idle_release_ms: int = 300,
         max_delay_ms: int | None = None,
@@ -41,6 +42,8 @@ class Segmenter:
         self._seen_language = ""
         self._mode = text_mode
         self._limit = max_segment_chars
+        self._least = min(min_segment_chars, max_segment_chars)
+        self._short: tuple[int, Verdict] | None = None
         self._first_min = first_segment_min_chars
         self._idle_s = idle_release_ms / 1000
         self._max_delay_s = None if max_delay_ms is None else max_delay_ms / 1000
@@ -105,11 +108,21 @@ class Segmenter:
         """Let go of what has waited long enough."""
         out: list[Segment] = []
         while (due_s := self._idle_due_s()) is not None and due_s <= now_s:
-            self._apply(self._judge(self._pending.scan, final=True), out)
+            self._release_idle(out)
             out += self._work()
         while (due_s := self._delay_due_s()) is not None and due_s <= now_s:
             out += self._release_overdue(now_s)
         return out
+
+    def _release_idle(self, out: list[Segment]) -> None:
+        """Let go of the sentence that looks finished, else of short ones that wait for more."""
+        verdict = self._finished()
+        if verdict is not None:
+            self._apply(verdict, out, final=True)
+        elif self._short is not None:
+            base, short = self._short
+            gone = self._pending.base - base
+            self._let_go(Break(short.end - gone, short.ending), short.resume - gone, out)
 
     # --- looking at text -------------------------------------------------------------------
 
@@ -137,16 +150,29 @@ class Segmenter:
         quoted = pending.quoted_at(mark)
         return judge(pending.text, mark, start=pending.start, quoted=quoted, final=final)
 
-    def _apply(self, verdict: Verdict | None, out: list[Segment]) -> None:
+    def _apply(self, verdict: Verdict | None, out: list[Segment], *, final: bool = False) -> None:
         assert verdict is not None, "only a decided mark is applied"
         pending = self._pending
         over = pending.advance(verdict.end, self._limit)
         if over is not None:
             self._force(over, out)
+        elif verdict.rank is Rank.STOP and not final and self._is_short(verdict):
+            self._short = (pending.base, verdict)
+            pending.places.append(Place(verdict.end, Rank.CLAUSE))
+            pending.scan = max(pending.scan, verdict.resume)
         elif verdict.rank is Rank.STOP or self._is_first_clause(verdict):
             self._let_go(Break(verdict.end, verdict.ending), verdict.resume, out)
         elif verdict.rank and pending.begin is not None:
             pending.places.append(Place(verdict.end, verdict.rank))
+
+    def _is_short(self, verdict: Verdict) -> bool:
+        """Whether the sentence is to be spoken together with the one after it.
+
+        The first of a context is not, as someone waits for it; a paragraph's last neither.
+        """
+        if self._first or verdict.ending == "paragraph" or self._pending.begin is None:
+            return False
+        return self._pending.width_to(verdict.end) < self._least
 
     def _is_first_clause(self, verdict: Verdict) -> bool:
         early = self._mode == "auto" and self._first and verdict.rank is Rank.CLAUSE
@@ -163,6 +189,7 @@ class Segmenter:
 
     def _let_go(self, cut: Break, resume: int, out: list[Segment]) -> None:
         pending = self._pending
+        self._short = None
         if not pending.speakable(cut.end):
             pending.skip(resume)
             return
@@ -201,15 +228,22 @@ class Segmenter:
 
     def _idle_due_s(self) -> float | None:
         """When the sentence that looks finished is taken to be so."""
+        verdict = self._finished()
+        if verdict is None:
+            return None if self._short is None else self._last_s + self._idle_s
+        if self._pending.text[verdict.end : verdict.end + 1] in set(NEWLINES):
+            return self._last_s + min(LINE_RELEASE_MS / 1000, self._idle_s)
+        return self._last_s + self._idle_s * (DOUBT_FACTOR if verdict.doubtful else 1)
+
+    def _finished(self) -> Verdict | None:
+        """The stop that the text ends with, if nothing came behind it; None where it has none."""
         pending = self._pending
         if not self._undecided or pending.begin is None or pending.text.endswith(ZWJ):
             return None
         verdict = self._judge(pending.scan, final=True)
         if verdict is None or verdict.rank is not Rank.STOP or not pending.speakable(verdict.end):
             return None
-        if pending.text[verdict.end : verdict.end + 1] in set(NEWLINES):
-            return self._last_s + min(LINE_RELEASE_MS / 1000, self._idle_s)
-        return self._last_s + self._idle_s * (DOUBT_FACTOR if verdict.doubtful else 1)
+        return verdict
 
     def _delay_due_s(self) -> float | None:
         pending = self._pending

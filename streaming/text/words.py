@@ -18,6 +18,7 @@ import re
 from itertools import accumulate, pairwise
 
 from streaming.messages import Segment, Word
+from streaming.text.normal.markup import SILENT
 
 _UNSPACED = (
     "\u2e80-\u2fdf\u3005\u3007\u3040-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff"
@@ -70,6 +71,7 @@ def split_words(segment: Segment) -> list[tuple[str, int, int]]:
 
 def _words(segment: Segment) -> list[tuple[str, int, int]]:
     heard = bytearray(len(segment.source))
+    marks = [range(*found.span()) for found in SILENT.finditer(segment.source)]
     for span in segment.spans:
         if not _SOUND.search(segment.text, span.begin, span.end):
             continue
@@ -79,6 +81,7 @@ def _words(segment: Segment) -> list[tuple[str, int, int]]:
         for match in _WORD.finditer(segment.source)
         if match.group().strip("_")
         and (not segment.spans or any(heard[match.start() : match.end()]))
+        and not any(match.start() in mark for mark in marks)
     ]
 
 

@@ -60,3 +60,36 @@ async def test_a_lexicon_that_cannot_be_is_refused(live_server: LiveServer) -> N
             await talk.send("open", ctx="a", lexicon=lexicon)
             error = await talk.until("error")
             assert (error["code"], error["fatal"]) == ("invalid_value", False)
+
+
+async def test_dashscopes_form_of_a_lexicon_is_understood(live_server: LiveServer) -> None:
+    fix = {"replace": [{"GIF": "graphics interchange"}], "pronunciation": [{"天气": "tian1 qi4"}]}
+    async with talking(live_server.ws_url, FAST) as talk:
+        await talk.send("open", ctx="a", lexicon=fix)
+        await talk.send("open", ctx="b", lexicon=[{"text": "GIF", "say": "graphics interchange"}])
+        for ctx in "ab":
+            await talk.send("text", ctx=ctx, delta="A GIF.")
+            await talk.send("end", ctx=ctx)
+        theirs = await talk.until("done", ctx="a")
+        ours = await talk.until("done", ctx="b")
+        assert theirs["samples"] == ours["samples"]
+        for wrong in ({"pronunciation": [{"天气": "tian1 qqq4"}]}, {"replace": {"a": "b"}}):
+            await talk.send("open", ctx="c", lexicon=wrong)
+            error = await talk.until("error")
+            assert error["code"] == "invalid_value"
+
+
+async def test_phones_are_spoken_in_place_of_the_word(live_server: LiveServer) -> None:
+    long = "HH AH0 L OW1 DH EH1 R HH AH0 L OW1 DH EH1 R"
+    async with talking(live_server.ws_url, FAST) as talk:
+        await talk.send("open", ctx="a", lexicon=[{"text": "GIF", "arpabet": long}])
+        await talk.send("open", ctx="b")
+        for ctx in "ab":
+            await talk.send("text", ctx=ctx, delta="A GIF.")
+            await talk.send("end", ctx=ctx)
+        longer = await talk.until("done", ctx="a")
+        shorter = await talk.until("done", ctx="b")
+        assert longer["audio_ms"] > 1.3 * shorter["audio_ms"]
+        await talk.send("open", ctx="c", lexicon=[{"text": "GIF", "arpabet": "JH IX F"}])
+        error = await talk.until("error")
+    assert "IX" in error["message"]

@@ -14,11 +14,13 @@ from dataclasses import replace
 
 from hibari.g2p import G2P
 
-from streaming.runners.english import prepare
+from streaming.messages import Pronunciation, Segment
+from streaming.runners.arpabet import to_misaki
+from streaming.runners.english import prepare_segment
 from streaming.runners.mandarin import reading, sandhi
 from streaming.runners.mandarin.ipa import to_ipa
 from streaming.runners.mandarin.pieces import Word
-from streaming.runners.mandarin.syllable import HanWord, Syllable
+from streaming.runners.mandarin.syllable import HanWord, Syllable, parse
 
 _HAN = "\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff〇々"
 _MARKS = {
@@ -86,18 +88,40 @@ class Script:
         self._g2p = G2P(british=False)
         self._letters = frozenset(self._g2p.oov.cin)
 
-    def words(self, text: str, language: str = "") -> list[Word]:
+    def words(
+        self, text: str, language: str = "", said: Sequence[Pronunciation] = ()
+    ) -> list[Word]:
         """The words of a segment; English through and through where it has no Chinese character.
+
+        ``said`` are stretches of the text whose phones are given.
 
         Raises:
             Foreign: letters of another script.
             SynthesisFailed: a character has no reading.
         """
         if not re.search(f"[{_HAN}]", text) and (_LATIN.search(text) or language == "en"):
-            return _english(self._g2p(prepare(text, self._letters)))
+            return self._english(text, said)
+        tokens: list[HanWord | Word | str] = []
+        at = 0
+        for each in said:
+            if each.begin < at:
+                continue
+            tokens += self._plain(text[at : each.begin])
+            tokens += _said(text[each.begin : each.end], each)
+            at = each.end
+        return _join([*tokens, *self._plain(text[at:])])
+
+    def _english(self, text: str, said: Sequence[Pronunciation] = ()) -> list[Word]:
+        segment = Segment(
+            index=0, text=text, source=text, char_start=0, char_end=len(text), ending="end",
+            pronunciations=tuple(said),
+        )  # fmt: skip
+        return _english(self._g2p(prepare_segment(segment, self._letters, british=False)))
+
+    def _plain(self, text: str) -> Iterator[HanWord | Word | str]:
         plain = _GROUPED.sub("", text.translate(_WIDE))
         plain = _POINT.sub("点", plain).translate(_READ)
-        return _join(list(self._tokens(plain)))
+        return self._tokens(plain)
 
     def _tokens(self, text: str) -> Iterator[HanWord | Word | str]:
         position = 0
@@ -114,7 +138,15 @@ class Script:
         """English within Chinese; a lone A is the letter, not the article."""
         if text in {"A", "a"}:
             return [Word(_LETTER_A, 1)]
-        return _english(self._g2p(prepare(text, self._letters)))
+        return self._english(text)
+
+
+def _said(text: str, said: Pronunciation) -> list[HanWord | Word | str]:
+    """A word by the phones that were given for it."""
+    if said.alphabet == "arpabet":
+        sounds = to_misaki(said.phones)
+        return [Word(sounds, len(_VOWELS.findall(sounds)) or 1)]
+    return [HanWord(text, tuple(parse(syllable) for syllable in said.phones.split()))]
 
 
 def _marks(text: str) -> list[str]:

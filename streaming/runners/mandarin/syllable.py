@@ -6,7 +6,7 @@ read how, sounds.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 NEUTRAL = 5
 
@@ -69,7 +69,9 @@ def parse(pinyin: str) -> Syllable:
     Raises:
         ValueError: it has no tone digit, or spells nothing.
     """
-    spelling, digit = pinyin[:-1].replace("v", "ü"), pinyin[-1:]
+    spelling, digit = pinyin[:-1].replace("v", "ü"), pinyin[-1:].replace("0", "5")
+    if spelling.endswith("r") and spelling not in {"r", "er"}:
+        return replace(parse(f"{spelling[:-1]}{digit}"), rhotic=True)
     if digit not in {"1", "2", "3", "4", "5"} or not spelling:
         raise ValueError(f"{pinyin!r} is no pinyin with a tone from 1 to 5")
     tone = int(digit)

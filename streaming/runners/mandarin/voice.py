@@ -128,7 +128,7 @@ class MandarinRunner(OneStage):
     def _clauses(self, segment: Segment) -> tuple[str, ...]:
         assert self._script is not None, "steps come after the voice is loaded"
         try:
-            words = self._script.words(segment.text, segment.language)
+            words = self._script.words(segment.text, segment.language, segment.pronunciations)
         except Foreign as foreign:
             what = f"{foreign.script} ({foreign.letters[:20]})"
             raise catalog.cannot_speak(self._voices, MANDARIN, what, foreign.language) from None

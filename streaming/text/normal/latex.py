@@ -44,7 +44,7 @@ _BOUNDS = re.compile(r"\\(sum|int|prod)\s*_(?:\{([^{}]*)\}|(\w))\s*\^(?:\{([^{}]
 _RAISED = re.compile(r"\^\s*\{([^{}]*)\}")
 _LOWERED = re.compile(r"_\s*(?:\{([^{}]*)\}|(\w))")
 _SIMPLE = re.compile(r"\s*(?:\d+|[A-Za-z])\s*\Z")
-_SPACES = re.compile(r"\\[,;:!> ]|[~&]")
+_SPACES = re.compile(r"\\[,;:!> ]|(?<!\\)[~&]")
 _ESCAPED = re.compile(r"\\([%$&#_{}])")
 _MINUS = re.compile(r"(?<![A-Za-z])-|-(?![A-Za-z])|(?<=\b[A-Za-z])-(?=[A-Za-z]\b)")
 _DEPTH = 8

@@ -8,12 +8,13 @@ written in the text. Does not know: models.
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
 
 from streaming.messages import LexiconEntry, Pronunciation
+from streaming.phones import numbered, pinyin_fault
 from streaming.text.normal.aligned import Aligned
+from streaming.text.normal.homophones import character
 
 _FIRST_HIDDEN = 0xE000
 _HIDDEN = re.compile("[\ue000-\uefff]")
@@ -25,19 +26,18 @@ _TONED = "[a-zāáǎàēéěèīíǐìōóǒòūúǔùüǖǘǚǜńňǹḿ]"
 _INLINE = re.compile(
     rf"\[({_INITIAL})\]\[({_TONED}{{1,5}})\]|\[({_TONED}{{0,3}}[āáǎàēéěèīíǐìōóǒòūúǔùǖǘǚǜ]{_TONED}{{0,3}})\]"
 )
-_MARKS = {"\u0304": 1, "\u0301": 2, "\u030c": 3, "\u0300": 4}
-NEUTRAL_TONE = 5
 
 
 class Kept:
     """What was hidden from the rules in one segment."""
 
-    def __init__(self) -> None:
+    def __init__(self, aligned: Aligned) -> None:
+        aligned.sub(_PRIVATE, "")
         self._entries: list[LexiconEntry] = []
 
-    def hide(self, entry: LexiconEntry) -> str | None:
+    def hide(self, entry: LexiconEntry | None) -> str | None:
         """One character that no rule touches, for this entry; None where there are too many."""
-        if len(self._entries) == _MOST_HIDDEN:
+        if entry is None or len(self._entries) == _MOST_HIDDEN:
             return None
         self._entries.append(entry)
         return chr(_FIRST_HIDDEN + len(self._entries) - 1)
@@ -72,15 +72,15 @@ class Lexicon:
         longest_first = sorted(self._entries, key=len, reverse=True)
         self._pattern = re.compile("|".join(map(_word, longest_first))) if longest_first else None
 
-    def hide(self, aligned: Aligned) -> Kept:
-        """Put a placeholder for every word of the lexicon, and for pinyin in the text."""
-        kept = Kept()
-        aligned.sub(_PRIVATE, "")
+    def hide(self, aligned: Aligned, kept: Kept, *, han: bool = True) -> None:
+        """Put a placeholder for every word of the lexicon, and for pinyin in the text.
+
+        ``han``: whether the voice could read a character in place of pinyin.
+        """
         if "[" in aligned.text:
-            aligned.sub(_INLINE, lambda found: kept.hide(_inline(found)))
+            aligned.sub(_INLINE, lambda found: kept.hide(_inline(found, han=han)))
         if self._pattern is not None:
             aligned.sub(self._pattern, lambda found: kept.hide(self._entries[found.group()]))
-        return kept
 
 
 NO_LEXICON = Lexicon(())
@@ -100,33 +100,19 @@ def _word(text: str) -> str:
 
 
 def _complete(entry: LexiconEntry) -> LexiconEntry:
-    """Its written form is spoken where it gives phones alone."""
-    if entry.say:
-        return entry
+    """Its written form is spoken where it gives phones alone; tones are digits from here on."""
     return LexiconEntry(
-        text=entry.text, say=entry.text, pinyin=numbered(entry.pinyin), arpabet=entry.arpabet
+        text=entry.text,
+        say=entry.say or entry.text,
+        pinyin=numbered(entry.pinyin),
+        arpabet=entry.arpabet.upper(),
     )
 
 
-def _inline(found: re.Match[str]) -> LexiconEntry:
+def _inline(found: re.Match[str], *, han: bool) -> LexiconEntry | None:
+    """The syllable written there, a character for those who take no phones; None if it is none."""
     syllable = numbered(f"{found[1] or ''}{found[2] or found[3]}")
-    return LexiconEntry(text=found.group(), say=re.sub(r"\d", "", syllable), pinyin=syllable)
-
-
-def numbered(pinyin: str) -> str:
-    """``hào``: hao4; syllables with blanks between; what has digits already stays."""
-    return " ".join(_numbered(syllable) for syllable in pinyin.lower().split())
-
-
-def _numbered(syllable: str) -> str:
-    if not syllable or syllable[-1].isdigit():
-        return syllable
-    tone, plain = NEUTRAL_TONE, ""
-    for char in unicodedata.normalize("NFD", syllable):
-        if char in _MARKS:
-            tone = _MARKS[char]
-        elif char == "\u0308":
-            plain = f"{plain[:-1]}v"
-        else:
-            plain += char
-    return f"{plain}{tone}"
+    if pinyin_fault(syllable):
+        return None
+    plain = (character(syllable) if han else None) or re.sub(r"\d", "", syllable)
+    return LexiconEntry(text=found.group(), say=plain, pinyin=syllable)

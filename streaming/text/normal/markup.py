@@ -29,6 +29,8 @@ _TAG = re.compile(
     r"</?[A-Za-z][A-Za-z0-9:-]{0,30}(?:\s[^<>=]{0,60}=[^<>]{0,200})?\s?/?>|<!--.{0,200}?-->",
     re.DOTALL,
 )
+SILENT = re.compile(f"{CONTROL.pattern}|{_TAG.pattern}", re.IGNORECASE | re.DOTALL)
+"""What is never a word, also where a voice obeys it."""
 _ENTITY = re.compile("&(amp|lt|gt|quot|apos|nbsp|#39);")
 _ENTITIES = {"amp": "&", "lt": "<", "gt": ">", "quot": '"', "apos": "'", "#39": "'", "nbsp": " "}
 

@@ -18,7 +18,8 @@ from streaming.text.normal import chinese, english
 from streaming.text.normal.aligned import Aligned
 from streaming.text.normal.faces import strip_faces
 from streaming.text.normal.latex import strip_latex
-from streaming.text.normal.lexicon import NO_LEXICON, Lexicon
+from streaming.text.normal.lexicon import NO_LEXICON, Kept, Lexicon
+from streaming.text.normal.marks import Marks
 from streaming.text.normal.markup import strip_control, strip_markdown
 from streaming.text.normal.simplified import simplify
 from streaming.text.normal.tidy import even_widths, lead, tidy
@@ -30,10 +31,13 @@ _log = logging.getLogger(__name__)
 Rules = Callable[[Aligned], None]
 
 _UNKNOWN = "und"
+_ANY = "*"
+"""The tag of a voice that is said to speak anything."""
 _CHINESE = frozenset({"zh", "cmn", "yue", "wuu"})
 LATIN_STRETCH_WORDS = 4
 """So many Latin words in a row within Chinese text are read by the rules of English."""
 
+_ROUND: dict[int, int | str] = {ord("["): "(", ord("]"): ")"}
 _LATIN_STRETCH = re.compile(
     r"[A-Za-z][^\u2e80-\u30ff\u3400-\u9fff\uff00-\uffef]*(?:[A-Za-z0-9%.!?)'\"]|(?<=\d))"
 )
@@ -57,9 +61,14 @@ class Normaliser:
         voice_languages: Sequence[str] = (),
         lexicon: Lexicon = NO_LEXICON,
         language: str = "auto",
+        marks: Sequence[str] = (),
     ) -> None:
-        self._speaks = frozenset(tag.partition("-")[0].lower() for tag in voice_languages)
-        self._first = voice_languages[0].partition("-")[0].lower() if voice_languages else ""
+        """``marks``: control marks that the voice takes as they are written."""
+        self._marks = Marks(marks)
+        known = [tag for tag in voice_languages if tag != _ANY]
+        self._speaks = frozenset(tag.partition("-")[0].lower() for tag in known)
+        self._speaks_chinese = bool(self._speaks & _CHINESE) or not self._speaks
+        self._first = known[0].partition("-")[0].lower() if known else ""
         self._lexicon = lexicon
         self._chinese_before = language.partition("-")[0].lower() in _CHINESE
 
@@ -78,17 +87,21 @@ class Normaliser:
         aligned = Aligned(segment.source)
         aligned.replace(removed)
         aligned.drop(0, lead(aligned.text))
+        kept = Kept(aligned)
         strip_latex(aligned)
+        self._marks.hide(aligned, kept)
         strip_control(aligned)
         strip_markdown(aligned)
-        kept = self._lexicon.hide(aligned)
+        self._lexicon.hide(aligned, kept, han=self._speaks_chinese)
         strip_faces(aligned)
         even_widths(aligned)
         primary = self._language(segment.language, aligned.text)
         if primary in _CHINESE:
             simplify(aligned)
         rules = self._rules(primary)
-        if rules is not None:
+        if rules is None:
+            aligned.translate(_ROUND)  # no voice may take [i] for a mark of its own
+        else:
             rules(aligned)
         tidy(aligned)
         pronunciations = kept.show(aligned)
@@ -111,7 +124,7 @@ class Normaliser:
     def _rules(self, primary: str) -> Rules | None:
         """By the language, as far as the voice speaks it; None leaves numbers alone."""
         english_too = "en" in self._speaks or not self._speaks
-        chinese_too = bool(self._speaks & _CHINESE) or not self._speaks
+        chinese_too = self._speaks_chinese
         if primary in _CHINESE:
             return _speak_mixed if chinese_too else _speak_english if english_too else None
         if primary == "en":

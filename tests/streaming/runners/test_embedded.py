@@ -100,7 +100,7 @@ class TestRefusals:
 
     def test_words_without_a_sound_are_an_error(self, runner, monkeypatch):
         monkeypatch.setattr(runner._models["heart"]._g2p.lexicon, "__call__", None, raising=False)
-        monkeypatch.setattr(embedded, "prepare", lambda *_: "*")
+        monkeypatch.setattr(embedded, "prepare_segment", lambda *_, **__: "*")
         (error,) = results(runner, "words")
         assert isinstance(error, SynthesisFailed)
 

@@ -3,7 +3,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from streaming.runners.english import LONGEST_WORD_CHARS, Foreign, prepare
+from streaming.messages import Pronunciation, Segment
+from streaming.runners.english import LONGEST_WORD_CHARS, Foreign, prepare, prepare_segment
 
 KNOWN = frozenset("éèñöüßæøőł²½µ")
 
@@ -93,3 +94,39 @@ def test_nothing_but_letters_digits_and_marks_comes_through(text):
     letters = {char for char in out if char.isalpha() and not char.isascii()}
     assert letters <= KNOWN | {"\u00b5"}
     assert out.isprintable()
+
+
+class TestPhones:
+    @staticmethod
+    def segment(text, *said):
+        return Segment(
+            index=0, text=text, source=text, char_start=0, char_end=len(text), ending="end",
+            pronunciations=said,
+        )  # fmt: skip
+
+    def test_stand_in_the_markup_of_the_voice(self):
+        segment = self.segment("A GIF, yes.", Pronunciation(2, 5, "arpabet", "JH IH1 F"))
+        assert prepare_segment(segment, KNOWN, british=False) == "A [word](/ʤˈɪf/), yes."
+
+    def test_of_another_alphabet_are_left_alone(self):
+        segment = self.segment("In Xian.", Pronunciation(3, 7, "pinyin", "xi1 an1"))
+        assert prepare_segment(segment, KNOWN, british=False) == "In Xian."
+
+    def test_make_letters_of_another_script_sayable(self):
+        said = Pronunciation(0, 2, "arpabet", "N IY1 HH AW2")
+        assert prepare_segment(self.segment("你好 all", said), KNOWN, british=True).endswith(" all")
+        with pytest.raises(Foreign):
+            prepare_segment(self.segment("你好 all"), KNOWN, british=True)
+
+
+@pytest.mark.parametrize(
+    ("text", "prepared"),
+    [
+        ("at nine A M sharp", "at nine [word](/ˈA/) M sharp"),
+        ("A B test", "[word](/ˈA/) B test"),
+        ("an F A Q", "an F [word](/ˈA/) Q"),
+        ("A bird, a B-side", "A bird, a B-side"),
+    ],
+)
+def test_a_letter_among_letters_is_no_article(text, prepared):
+    assert prepare(text, KNOWN) == prepared

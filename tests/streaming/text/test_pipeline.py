@@ -174,7 +174,7 @@ class TestReasoning:
         assert spoken(*deltas) == ["It is forty two."]
 
     def test_unless_nobody_asked_for_that(self):
-        assert spoken("<think>Two.</think> Three.", drop=False) == ["Two. Three."]
+        assert spoken("<think>Two.</think> Three.", drop=False) == ["Two.", "Three."]
 
     def test_a_sign_that_is_no_tag_passes_at_once(self):
         text = pipeline()

@@ -6,6 +6,7 @@ import pytest
 pytest.importorskip("rjieba", reason="the Mandarin voice is not there: make setup-mandarin")
 
 from streaming.errors import SynthesisFailed
+from streaming.messages import Pronunciation
 from streaming.runners.english import Foreign
 from streaming.runners.mandarin.script import Script
 
@@ -94,3 +95,28 @@ class TestRefusals:
     @pytest.mark.parametrize("text", ["", "，。！", "——", "（）"])
     def test_marks_alone_are_no_words(self, script, text):
         assert script.words(text) == []
+
+
+class TestPhonesThatWereGiven:
+    @staticmethod
+    def say_so(script, text, *said):
+        return " ".join(word.phonemes + word.mark for word in script.words(text, "zh", said))
+
+    def test_pinyin_wins_over_the_dictionary(self, script, say):
+        given = Pronunciation(2, 4, "pinyin", "zhong4 qing4")
+        assert self.say_so(script, "我在重庆。", given) == say("我在众庆。")
+        assert say("我在重庆。") != say("我在众庆。")
+
+    def test_takes_part_in_the_tones_of_its_row(self, script):
+        given = Pronunciation(0, 1, "pinyin", "ni3")
+        assert self.say_so(script, "号好", given).startswith("ni↗")
+
+    def test_a_grown_r_and_a_light_tone_can_be_given(self, script, say):
+        assert self.say_so(script, "花", Pronunciation(0, 1, "pinyin", "huar1")) == say("花儿")
+        assert self.say_so(script, "妈", Pronunciation(0, 1, "pinyin", "ma0")) == say("吗")
+
+    def test_arpabet_is_said_within_chinese_and_within_english(self, script):
+        given = Pronunciation(1, 4, "arpabet", "JH IH1 F")
+        assert self.say_so(script, "发GIF图。", given) == "fa→ ʤˈɪf tʰu↗."
+        words = script.words("A GIF.", "en", (Pronunciation(2, 5, "arpabet", "JH IH1 F"),))
+        assert [word.phonemes for word in words] == ["ɐ", "ʤˈɪf"]
