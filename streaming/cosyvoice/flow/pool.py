@@ -45,7 +45,10 @@ class Pool:
     def __init__(
         self, shelves: Mapping[str, Shelf], *, budget_bytes: int, device: torch.device
     ) -> None:
-        self.page_bytes = sum(map(_slice_bytes, shelves.values()))
+        self.device = device
+        self.slice_bytes = tuple(map(_slice_bytes, shelves.values()))
+        """Of one page, in each shelf."""
+        self.page_bytes = sum(self.slice_bytes)
         self.pages = budget_bytes // self.page_bytes - RESERVED
         if self.pages < 1:
             least = self.page_bytes * (RESERVED + 1)
@@ -60,6 +63,7 @@ class Pool:
         }
         for name, shelf in shelves.items():
             self.shelves[name].narrow(len(shelf.lead), 0, RESERVED).zero_()
+        self._leads = [len(shelf.lead) for shelf in shelves.values()]
         self._free = [True] * self.pages
         self._returned: deque[int] = deque()
 
@@ -73,6 +77,11 @@ class Pool:
     def used_bytes(self) -> int:
         """What contexts and voices hold."""
         return (self.pages - self.free) * self.page_bytes
+
+    def slices(self, page: int) -> tuple[Tensor, ...]:
+        """That page's part of every shelf, where it lies."""
+        shelves = zip(self.shelves.values(), self._leads, strict=True)
+        return tuple(shelf.select(lead, page) for shelf, lead in shelves)
 
     def take(self, count: int, *, after: int | None = None) -> tuple[Page, ...]:
         """``count`` pages, those behind page ``after`` if they are free.

@@ -17,10 +17,11 @@ from torch import Tensor
 from streaming.cosyvoice.flow import cut, runs
 from streaming.cosyvoice.flow.base import SCRAP_PAGE, FlowPrompt, Network, Rows
 from streaming.cosyvoice.flow.batch import FILLING, Shapes, batched
+from streaming.cosyvoice.flow.host import HostMemory
 from streaming.cosyvoice.flow.lookahead import TOKENS_BEFORE
 from streaming.cosyvoice.flow.pool import Pool
 from streaming.cosyvoice.flow.solver import guided, schedule
-from streaming.cosyvoice.flow.values import FlowState, FlowVoice, Hop, Run, VoiceHop
+from streaming.cosyvoice.flow.values import FlowState, FlowVoice, Hop, Kept, Run, VoiceHop
 from streaming.cosyvoice.sizes import (
     BLOCK_FRAMES,
     BLOCK_TOKENS,
@@ -50,12 +51,17 @@ class Flow:
         budget_bytes: int,
         shapes: Shapes | None = None,
         wrap: Callable[[Advance], Advance] = as_it_is,
+        host_bytes: int = 0,
     ) -> None:
-        """``wrap`` may compile or capture a step; ``shapes`` keeps those few that it meets."""
+        """``wrap`` may compile or capture a step; ``shapes`` keeps those few that it meets.
+
+        ``host_bytes`` is what contexts that wait may take of the host instead of the device.
+        """
         self._network = network
         self._shapes = shapes or Shapes()
         self._lengths = schedule()[1].to(network.device)
         self.pool = Pool(network.shelves, budget_bytes=budget_bytes, device=network.device)
+        self.host = HostMemory(self.pool, host_bytes)
         self._advance = wrap(self._advanced)
 
     @torch.inference_mode()
@@ -185,12 +191,41 @@ class Flow:
     def _check(self, state: FlowState, new: int, *, last: bool) -> None:
         if state.ended:
             raise ValueError("the context's last hop was made: it takes no more tokens")
+        if state.on_host is not None:
+            raise ValueError("the context's pages are on the host: take them to the device first")
         least = self.next_hop(state)
         if not last and (new < least or (new - least) % BLOCK_TOKENS):
             raise ValueError(
                 f"a hop of {new} tokens and {LOOKAHEAD_TOKENS} to look at does not end where a "
                 f"block does: give {least} and any multiple of {BLOCK_TOKENS} more"
             )
+
+    @torch.inference_mode()
+    def to_host(self, state: FlowState) -> FlowState:
+        """The same context with its pages on the host; those on the device are nobody's then.
+
+        Raises :class:`~streaming.cosyvoice.flow.host.OutOfHostMemory`.
+        """
+        if not state.kept:
+            return state
+        blocks = [kept.block for kept in state.kept]
+        away = self.host.store(blocks, [kept.page for kept in state.kept])
+        return replace(state, kept=(), on_host=away)
+
+    @torch.inference_mode()
+    def to_device(self, state: FlowState) -> FlowState:
+        """The same context with its pages, others than before, on the device.
+
+        Raises :class:`~streaming.cosyvoice.flow.pool.OutOfPages`.
+        """
+        away = state.on_host
+        if away is None:
+            return state
+        before = state.voice.kept[-1].page.index if state.voice.kept else None
+        pages = self.pool.take(len(away.blocks), after=before)
+        self.host.restore(away, pages)
+        kept = tuple(map(Kept, away.blocks, pages))
+        return replace(state, kept=kept, on_host=None)
 
     @torch.inference_mode()
     def euler(self, hops: Sequence[Hop | VoiceHop]) -> None:

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from torch import Tensor
 
 from streaming.cosyvoice.flow.base import HostRow
+from streaming.cosyvoice.flow.host import HostPages
 from streaming.cosyvoice.flow.pool import Page
 from streaming.cosyvoice.sizes import BLOCK_TOKENS, EULER_STEPS
 
@@ -68,6 +69,8 @@ class FlowState:
     """Without the prompt's."""
     window_blocks: int | None
     ended: bool
+    on_host: HostPages | None = None
+    """Its pages while they are away from the device; ``kept`` is empty then."""
 
     @property
     def bytes(self) -> int:
