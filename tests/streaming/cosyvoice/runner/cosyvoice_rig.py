@@ -54,7 +54,7 @@ class Rig:
         self.engine.begin()
 
     def receive(self, timeout_s):
-        if timeout_s:  # nothing can be launched: a voice is being read
+        if timeout_s and not self.inbox:  # nothing can be launched: a voice is being read
             self.woken.wait(min(timeout_s, 1.0))
         self.woken.clear()
         messages = list(self.inbox)
