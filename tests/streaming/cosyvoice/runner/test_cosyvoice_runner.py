@@ -6,6 +6,9 @@ from cosyvoice_rig import ENGLISH, MANDARIN, Rig, alone, few_tokens, load, settl
 
 from streaming.errors import UnknownVoice
 from streaming.messages import Failed, Finished, Released
+from streaming.text.normal.normaliser import Normaliser
+from streaming.text.pipeline import TextPipeline
+from streaming.text.segmenter import Segmenter
 
 TEXTS = {
     1: ("Hello there.", ENGLISH),
@@ -191,3 +194,15 @@ def test_it_says_what_it_is(runner, generation):
     assert {voice.id for voice in ready.voices} >= {ENGLISH, MANDARIN}
     assert ready.default_voice == ENGLISH
     assert set(ready.options) == {"speed", "seed", "instruct"}
+
+
+def test_marks_within_a_text_reach_the_model_as_its_own_tokens(runner):
+    marks = runner.ready(4).marks
+    assert {"[laughter]", "[breath]", "<strong>", "</strong>"} <= set(marks)
+    assert not any(mark.startswith("<|") for mark in marks)
+    text = "Ha [laughter], <strong>yes</strong>."
+    line = TextPipeline(Segmenter(language="en"), Normaliser((), language="en", marks=marks))
+    (segment,) = (*line.append(text, 0.0), *line.end(0.0))
+    special = runner._speech.models.tokenizer.special
+    ids = set(runner._speech._ids(segment))
+    assert {special[mark] for mark in ("[laughter]", "<strong>", "</strong>")} <= ids
