@@ -28,6 +28,21 @@ def arpabet_fault(phones: str) -> str | None:
     return f"{wrong[0]!r} is no ARPAbet sound; write them as in 'JH IH1 F'" if wrong else None
 
 
+ARPABET_VOWELS, ARPABET_CONSONANTS = _VOWELS, _CONSONANTS
+
+_RESPELLED = {
+    "AA": "ah", "AE": "a", "AH": "u", "AO": "aw", "AW": "ow", "AY": "y", "EH": "e", "ER": "er",
+    "EY": "ay", "IH": "i", "IY": "ee", "OW": "oh", "OY": "oy", "UH": "oo", "UW": "oo",
+    "DH": "th", "HH": "h", "JH": "j",
+}  # fmt: skip
+
+
+def respelled(phones: str) -> str:
+    """``M AY0 N UW1 T``: mynoot; for voices that take letters alone."""
+    sounds = (sound.rstrip("012").upper() for sound in phones.split())
+    return "".join(_RESPELLED.get(sound, sound.lower()) for sound in sounds)
+
+
 def pinyin_fault(syllables: str) -> str | None:
     """What of it is no pinyin, in words; tones are digits here: ``chong2 qing4``."""
     wrong = [each for each in syllables.split() if not _SYLLABLE.fullmatch(each)]

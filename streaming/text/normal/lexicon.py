@@ -12,7 +12,13 @@ from collections.abc import Iterable, Sequence
 from functools import lru_cache
 
 from streaming.messages import LexiconEntry, Pronunciation
-from streaming.phones import numbered, pinyin_fault
+from streaming.phones import (
+    ARPABET_CONSONANTS,
+    ARPABET_VOWELS,
+    numbered,
+    pinyin_fault,
+    respelled,
+)
 from streaming.text.normal.aligned import Aligned
 from streaming.text.normal.homophones import character
 
@@ -26,6 +32,10 @@ _TONED = "[a-zāáǎàēéěèīíǐìōóǒòūúǔùüǖǘǚǜńňǹḿ]"
 _INLINE = re.compile(
     rf"\[({_INITIAL})\]\[({_TONED}{{1,5}})\]|\[({_TONED}{{0,3}}[āáǎàēéěèīíǐìōóǒòūúǔùǖǘǚǜ]{_TONED}{{0,3}})\]"
 )
+
+_SOUND = rf"\[(?:(?:{ARPABET_VOWELS})[0-2]?|{ARPABET_CONSONANTS})\]"
+_INLINE_ARPABET = re.compile(rf"(?=(?:\[\w+\])*?\[(?:{ARPABET_VOWELS})[0-2]?\])(?:{_SOUND}){{2,}}")
+"""``[M][AY0][N][UW1][T]``; one in brackets alone may be anything."""
 
 
 class Kept:
@@ -73,11 +83,12 @@ class Lexicon:
         self._pattern = re.compile("|".join(map(_word, longest_first))) if longest_first else None
 
     def hide(self, aligned: Aligned, kept: Kept, *, han: bool = True) -> None:
-        """Put a placeholder for every word of the lexicon, and for pinyin in the text.
+        """Put a placeholder for every word of the lexicon, and for phones in the text.
 
         ``han``: whether the voice could read a character in place of pinyin.
         """
         if "[" in aligned.text:
+            aligned.sub(_INLINE_ARPABET, lambda found: kept.hide(_inline_arpabet(found)))
             aligned.sub(_INLINE, lambda found: kept.hide(_inline(found, han=han)))
         if self._pattern is not None:
             aligned.sub(self._pattern, lambda found: kept.hide(self._entries[found.group()]))
@@ -114,5 +125,23 @@ def _inline(found: re.Match[str], *, han: bool) -> LexiconEntry | None:
     syllable = numbered(f"{found[1] or ''}{found[2] or found[3]}")
     if pinyin_fault(syllable):
         return None
-    plain = (character(syllable) if han else None) or re.sub(r"\d", "", syllable)
-    return LexiconEntry(text=found.group(), say=plain, pinyin=syllable)
+    plain = (character(syllable) if han else None) or _letters(syllable)
+    return LexiconEntry(text=found.group(), say=_apart(plain, found), pinyin=syllable)
+
+
+def _inline_arpabet(found: re.Match[str]) -> LexiconEntry:
+    phones = " ".join(re.findall(r"\w+", found.group()))
+    return LexiconEntry(text=found.group(), say=_apart(respelled(phones), found), arpabet=phones)
+
+
+def _letters(syllable: str) -> str:
+    """Pinyin without its tone, for those who read letters: ``v1``: yu, ``lv4``: lu."""
+    plain = re.sub(r"\d", "", syllable)
+    return re.sub("v", "u", re.sub(r"\Av", "yu", plain))
+
+
+def _apart(plain: str, found: re.Match[str]) -> str:
+    """With a blank before it where letters would run into it; letters after it are its ending."""
+    letter = re.compile(f"[{_LATIN}]")
+    before = found.string[: found.start()][-1:]
+    return f" {plain}" if letter.match(before) and letter.match(plain) else plain

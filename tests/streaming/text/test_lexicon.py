@@ -114,3 +114,45 @@ class TestPhones:
             segment("重庆", "zh")
         )
         assert made.pronunciations == (Pronunciation(0, 2, "pinyin", "chong2 qing4"),)
+
+
+class TestPhonesInTheText:
+    """As CosyVoice's users write them: ``她[h][ào]干净``, ``[M][AY0][N][UW1][T]``."""
+
+    def said(self, text, *voice_languages, language="en"):
+        made = Normaliser(voice_languages).speak(segment(text, language))
+        phones = [
+            (made.text[each.begin : each.end].strip(), each.alphabet, each.phones)
+            for each in made.pronunciations
+        ]
+        return made.text, phones
+
+    def test_arpabet_goes_along_and_is_respelled_for_those_who_read_letters(self):
+        text, phones = self.said("A [M][AY0][N][UW1][T] detail.")
+        assert text == "A mynoot detail."
+        assert phones == [("mynoot", "arpabet", "M AY0 N UW1 T")]
+
+    def test_both_alphabets_in_one_sentence(self):
+        _, phones = self.said("她[h][ào]干净，他说[M][AY0][N][UW1][T]。", language="zh")
+        assert [each[1:] for each in phones] == [
+            ("pinyin", "hao4"), ("arpabet", "M AY0 N UW1 T"),
+        ]  # fmt: skip
+
+    def test_letters_do_not_run_into_their_neighbours(self):
+        text, phones = self.said("She[h][ǎo] said[T][EH1][S][T]s.", "en")
+        assert text == "She hao said test s."
+        assert [each[0] for each in phones] == ["hao", "test"]
+
+    def test_what_is_in_brackets_otherwise_is_text(self):
+        for text in (
+            "See [T] and [B].",
+            "The [A] team.",
+            "[ER] is closed.",
+            "[NG][T] are consonants.",
+        ):
+            assert self.said(text)[1] == []
+
+    def test_pinyin_without_an_initial_is_readable_in_letters(self):
+        text, phones = self.said("Say [ǖ] now.", "en")
+        assert text == "Say yu now."
+        assert phones == [("yu", "pinyin", "v1")]
