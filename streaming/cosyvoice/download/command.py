@@ -152,6 +152,7 @@ def _bring(layout: Layout, offer: Offer, out: TextIO, *, dry: bool) -> None:
     progress.end()
     print(
         "Complete, every file as the hub describes it. Next:\n"
+        f"  python -m streaming.cosyvoice.verify {layout.folder}\n"
         f"  python -m server --device cuda --precision fp16 --model {layout.folder}",
         file=out,
     )
