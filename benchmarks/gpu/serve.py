@@ -14,8 +14,9 @@ import tempfile
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Iterator
-from dataclasses import asdict
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -23,10 +24,14 @@ from benchmarks.gpu.options import Options
 from benchmarks.load import __main__ as load
 from benchmarks.load.options import Options as Load
 from benchmarks.models.voices import Made
+from server.config.keys import flat
+from server.settings import ListenSettings, Settings
 
 ROOT = Path(__file__).parents[2]
 READY_S = 600.0
 END_S = 30.0
+SPEAK_S = 60.0
+SPEAKERS = 4
 SESSIONS_A_PROCESS = 64
 """One process of the load generator is not asked for more."""
 
@@ -36,6 +41,7 @@ LOG_LINES = 20
 def run(options: Options, made: Made, device_name: str, until_s: float) -> Iterator[dict[str, Any]]:
     """A case after another on one server."""
     with tempfile.TemporaryDirectory() as folder, _server(options, made, Path(folder)) as url:
+        _speak_with_each(url, made.voices)
         for count in options.cases:
             about: dict[str, Any] = {
                 "device": device_name,
@@ -46,6 +52,25 @@ def run(options: Options, made: Made, device_name: str, until_s: float) -> Itera
                 yield about | {"left_out": "no time is left"}
                 continue
             yield about | _case(options, made, url, count)
+
+
+def _speak_with_each(url: str, voices: Sequence[str]) -> None:
+    """So that every voice is there before anything is measured."""
+    with ThreadPoolExecutor(SPEAKERS) as pool:
+        list(
+            pool.map(
+                lambda voice: _speak(f"{url}/v1/speak?text=Hi.&format=wav&voice={voice}"), voices
+            )
+        )
+
+
+def _speak(address: str) -> None:
+    # A refusal is no harm: that voice's first context will be the one that waits for it.
+    with (
+        contextlib.suppress(urllib.error.HTTPError),
+        urllib.request.urlopen(address, timeout=SPEAK_S) as answer,  # noqa: S310 - our own server
+    ):
+        answer.read()
 
 
 def _case(options: Options, made: Made, url: str, count: int) -> dict[str, Any]:
@@ -74,7 +99,7 @@ def _server(options: Options, made: Made, folder: Path) -> Iterator[str]:
         process = subprocess.Popen(
             [sys.executable, "-m", "server"],
             cwd=ROOT,
-            env={**os.environ, **_environment(options, made, port)},
+            env={**os.environ, **environment(options, made, port)},
             stdin=subprocess.DEVNULL,
             stdout=out,
             stderr=out,
@@ -91,22 +116,16 @@ def _server(options: Options, made: Made, folder: Path) -> Iterator[str]:
             process.wait()
 
 
-def _environment(options: Options, made: Made, port: int) -> dict[str, str]:
-    """Every setting of the engine's that a run decides, as the server reads it."""
-    settings = options.engine(made.checkpoint, made.voices_dir)
-    engine = {
-        name: getattr(settings, name)
-        for name in ("runner", "model", "device", "precision", "slots", "voices_dir")
+def environment(options: Options, made: Made, port: int) -> dict[str, str]:
+    """The settings that a run decides, as the server reads them."""
+    engine = replace(options.engine(made.checkpoint, made.voices_dir), load_timeout_s=READY_S)
+    usual = flat(Settings())
+    chosen = flat(Settings(listen=ListenSettings(port=port), engine=engine))
+    return {
+        f"COSYSTREAM__{name.replace('.', '__').upper()}": str(value)
+        for name, value in chosen.items()
+        if value != usual[name]
     }
-    cosyvoice = asdict(settings.cosyvoice).items()
-    values = {f"engine__{name}": value for name, value in engine.items()}
-    values |= {f"engine__cosyvoice__{name}": value for name, value in cosyvoice}
-    values |= {"engine__load_timeout_s": READY_S, "listen__port": port}
-    return {f"COSYSTREAM__{name.upper()}": _plain(value) for name, value in values.items()}
-
-
-def _plain(value: object) -> str:
-    return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 def _free_port() -> int:

@@ -35,7 +35,6 @@ class Options:
     size: tiny.Size = "bench"
     llm_size: tiny.Size = "full"
     seconds: int = 60
-    threads: int = 1
     json: bool = False
 
 
@@ -49,7 +48,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 def measure(options: Options, folder: Path) -> dict[str, Any]:
     """Everything; the whole takes some minutes at the usual sizes."""
-    torch.set_num_threads(options.threads)
+    torch.set_num_threads(1)  # as in the engine's process
     count = len(together.TEXTS)
     made = voices.make(folder, options.generation, options.size, voices=count + 1)
     figures = _streamed(options, made)
@@ -63,8 +62,8 @@ def _streamed(options: Options, made: Made) -> dict[str, Any]:
     """(a)."""
     _say(f"flow and vocoder over {options.seconds} s")
     networks = stream.load(made.checkpoint, options.seconds)
-    exact = stream.streamed(networks, None)
-    windowed = stream.streamed(networks, stream.WINDOW_S)
+    exact = stream.streamed(networks, None, stream.ROUNDS)
+    windowed = stream.streamed(networks, stream.WINDOW_S, stream.ROUNDS)
     flow_s, vocoder_s = stream.one_pass_s(networks)
     return {
         "exact_60_over_5": round(exact.growth, 2),
@@ -96,7 +95,6 @@ def _spoken(options: Options, made: Made) -> dict[str, Any]:
         model=str(made.checkpoint),
         device="cpu",
         slots=len(together.TEXTS),
-        threads=options.threads,
         voices_dir=str(made.voices_dir),
         cosyvoice=CosyVoiceSettings(positions=POSITIONS, flow_mib=FLOW_MIB),
     )
@@ -105,7 +103,9 @@ def _spoken(options: Options, made: Made) -> dict[str, Any]:
     runner.load()
     before = runner.figures()["voice_bytes"]
     _say("from text to the first chunk")
-    first_ms = first.measure(runner, settings, made.voices[0])
+    first_ms = first.measure(
+        runner, settings, made.voices[0], text=first.SENTENCE, rounds=first.ROUNDS
+    )
     voice_bytes = int(runner.figures()["voice_bytes"] - before)
     _say(f"{settings.slots} contexts together and one at a time")
     sizes = tiny.sizes(options.generation, options.size)
@@ -116,7 +116,9 @@ def _spoken(options: Options, made: Made) -> dict[str, Any]:
         "context_bytes_per_s": counted["context_bytes_per_s"],
         "voice_bytes": voice_bytes,
         "held": {"counted": counted, "full_size": full},
-        "together": together.measure(runner, made.voices[1:]),
+        "together": together.measure(
+            runner, made.voices[1:], texts=together.TEXTS, rounds=together.ROUNDS
+        ),
     }
 
 
@@ -124,7 +126,9 @@ def _batched(options: Options) -> dict[str, Any]:
     """(b)."""
     _say("the language model")
     sizes = tiny.sizes(options.generation, options.llm_size).llm
-    found = batch.measure(batch.decoder(sizes, batch.BATCH))
+    found = batch.measure(
+        batch.decoder(sizes, batch.BATCH), batches=(1, batch.BATCH), steps=batch.STEPS
+    )
     ratio = found[batch.BATCH]["tokens_per_s"] / found[1]["tokens_per_s"]
     return {f"llm_batch{batch.BATCH}_over_1": round(ratio, 2), "llm": found}
 
@@ -134,7 +138,6 @@ def _run(options: Options) -> dict[str, Any]:
         "generation": options.generation,
         "size": options.size,
         "llm_size": options.llm_size,
-        "threads": options.threads,
         "llm_threads": os.cpu_count(),
         "torch": torch.__version__,
         "python": platform.python_version(),
@@ -159,7 +162,6 @@ def _parse(arguments: Sequence[str] | None) -> Options:
     add("--size", choices=sizes, default=default.size, help="of all but (b)")
     add("--llm-size", choices=sizes, default=default.llm_size, help="of (b)")
     add("--seconds", type=int, default=default.seconds, help="of the utterance of (a)")
-    add("--threads", type=int, default=default.threads, help="for all but (b), which takes all")
     add("--json", action="store_true", help="one JSON object instead of a table")
     return Options(**vars(parser.parse_args(arguments)))
 

@@ -44,9 +44,7 @@ def decoder(sizes: LlmSizes, slots: int, dtype: torch.dtype = torch.bfloat16) ->
     return Decoder(model.eval(), slots=slots, positions=_POSITIONS)
 
 
-def measure(
-    made: Decoder, batches: Sequence[int] = (1, BATCH), steps: int = STEPS
-) -> dict[int, Any]:
+def measure(made: Decoder, batches: Sequence[int], steps: int) -> dict[int, Any]:
     """Tokens a second and milliseconds a step, by batch."""
     found = {}
     for batch in batches:

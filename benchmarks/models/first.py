@@ -1,7 +1,8 @@
 """(d) From text to the first chunk, by part: one context through the engine's own loop.
 
-The voice is there, as it is from its second utterance on. What the parts leave of the whole is the
-engine's. Knows: the loop, the runner's steps. Does not know: text's way into segments, sockets.
+Real time, one thread. The voice is there, as it is from its second utterance on. What the parts
+leave of the whole is the engine's. Knows: the loop, the runner's steps. Does not know: text's way
+into segments, sockets.
 """
 
 from __future__ import annotations
@@ -13,7 +14,8 @@ from benchmarks.models.desk import Desk, segments
 from benchmarks.models.watched import PREFILL, TEXT, TOKENS, Took, WatchedRunner
 from streaming.config import EngineSettings
 from streaming.engine.loop import Engine
-from streaming.messages import Audio, Cancel, End, Message, Open, Released, Speak
+from streaming.errors import SynthesisFailed
+from streaming.messages import Audio, Cancel, End, Failed, Message, Open, Released, Speak
 from streaming.runners.cosyvoice.rhythm import FLOW, VOCODER
 
 SENTENCE = "The next ferry to the island leaves at half past nine, from the second pier."
@@ -26,13 +28,18 @@ def measure(
     settings: EngineSettings,
     voice: str,
     *,
-    text: str = SENTENCE,
-    rounds: int = ROUNDS,
+    text: str,
+    rounds: int,
 ) -> dict[str, float]:
-    """The median of some rounds, in ms; ``total`` holds them all."""
+    """The median of some rounds, in ms; ``total`` holds them all.
+
+    Raises:
+        SynthesisFailed: the context failed.
+    """
     desk = Desk()
     engine = Engine(runner, settings, desk, desk)
     engine.begin()
+    runner.clock = desk.now
     speak = [_first_s(runner, engine, desk, ctx, voice, text) for ctx in range(1, rounds + 2)]
     return {
         part: round(1000 * statistics.median(each[part] for each in speak[1:]), 2)
@@ -50,7 +57,10 @@ def _first_s(
     def hear(message: Message) -> None:
         if isinstance(message, Audio):
             heard_s.append(desk.now())
-        over.extend([True] if isinstance(message, Released) else [])
+        elif isinstance(message, Released):
+            over.append(True)
+        elif isinstance(message, Failed):
+            raise SynthesisFailed(message.message)
 
     runner.watch, desk.told = steps.append, hear
     began_s = desk.now()

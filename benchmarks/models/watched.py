@@ -40,22 +40,24 @@ class WatchedRunner(CosyVoiceRunner):
     def __init__(self, settings: EngineSettings) -> None:
         super().__init__(settings)
         self.watch: Callable[[Took], None] = lambda _: None
+        self.clock: Callable[[], float] = time.perf_counter
+        """On a CPU, where a step is computed in place, ``time.thread_time`` leaves out the rest."""
 
     def begin(self, work: Work) -> Utterance:
         """Text to ids, a voice, a place in each network."""
-        began_s = time.perf_counter()
+        began_s = self.clock()
         utterance = super().begin(work)
-        self.watch(Took(TEXT, "", 1, len(work.segment.text), time.perf_counter() - began_s))
+        self.watch(Took(TEXT, "", 1, len(work.segment.text), self.clock() - began_s))
         return utterance
 
     def step(self, stage: str, batch: Sequence[Work]) -> Sequence[StepResult] | Later:
         """A step is over when its results could be taken."""
         part, units = _part(stage, batch), _units(stage, batch)
-        began_s = time.perf_counter()
+        began_s = self.clock()
         results = super().step(stage, batch)
 
         def over(_: Future[Any] | None = None) -> None:
-            self.watch(Took(part, stage, len(batch), units, time.perf_counter() - began_s))
+            self.watch(Took(part, stage, len(batch), units, self.clock() - began_s))
 
         if isinstance(results, Later):
             results.made.add_done_callback(over)
