@@ -10,14 +10,19 @@ from server import logs
 from server.config import ConfigError, advice, describe, load
 from server.serving import build
 from server.version import VERSION
+from streaming.engine.preflight import preflight
 
 
 def main() -> int:
-    """The exit status: 0 after a drain, 2 for settings that cannot be used."""
+    """The exit status: 0 after a drain, 2 for settings that cannot be used, a model among them."""
     try:
         settings = load()
     except ConfigError as error:
         sys.stderr.write(f"{error}\n")
+        return 2
+    unusable = preflight(settings.engine)
+    if unusable is not None:
+        sys.stderr.write(f"{unusable}\n")
         return 2
     logs.configure(settings.log, [entry.key for entry in settings.access.api_keys])
     log = structlog.get_logger("server")

@@ -118,6 +118,13 @@ class Layout:
         return path.relative_to(self.folder).as_posix()
 
     def _say_missing(self, lost: list[str]) -> str:
+        other = next(name for name in GENERATIONS if name != self.generation)
+        theirs = Layout(self.folder, other).speech_tokenizer.name
+        if self.speech_tokenizer.name in lost and (self.folder / theirs).is_file():
+            return (
+                f"{self.folder} looks like a {other}: it has {theirs}, but its yaml is called "
+                f"{self.generation}.yaml. Give the yaml the name that it was published with"
+            )
         parts = any(self.folder.rglob(f"*{PART}"))
         why = " (a download here has not ended)" if parts else ""
         return (

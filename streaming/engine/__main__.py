@@ -29,6 +29,10 @@ if __name__ == "__main__":
         from streaming.engine.worker import run_engine
 
         run_engine(settings)
+    elif kind == "check":
+        from streaming.engine.preflight import run_check
+
+        sys.exit(run_check(settings))
     elif kind == "prompts":
         from streaming.engine.prompts import run_prompts
 

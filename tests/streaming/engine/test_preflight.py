@@ -1,0 +1,60 @@
+"""What is found out before anything is served, by the child process that looks."""
+
+from importlib.util import find_spec
+
+import pytest
+
+from streaming.config import EngineSettings
+from streaming.engine import preflight as module
+from streaming.engine.preflight import preflight
+
+needs_torch = pytest.mark.skipif(
+    find_spec("torch") is None, reason="torch is not installed: make setup-cosyvoice"
+)
+
+
+def asked(model, **settings):
+    return preflight(EngineSettings(model=str(model), **settings))
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    from streaming.cosyvoice.tiny import write  # noqa: PLC0415 - needs torch
+
+    folder = tmp_path_factory.mktemp("checkpoint")
+    write(folder, "cosyvoice3")
+    return folder
+
+
+def test_voices_without_a_model_have_nothing_to_look_at(monkeypatch):
+    monkeypatch.setattr(module, "subprocess", None)
+    assert preflight(EngineSettings()) is None
+    assert preflight(EngineSettings(runner="tone")) is None
+
+
+@needs_torch
+def test_a_folder_that_is_not_there_is_named_with_what_to_do(tmp_path):
+    fault = asked(tmp_path / "nothing")
+    assert "nothing does not exist" in fault
+    assert "streaming.cosyvoice.download" in fault
+
+
+@needs_torch
+class TestACheckpoint:
+    def test_that_can_be_used_is_let_through(self, folder):
+        assert asked(folder, device="cpu") is None
+
+    def test_on_a_gpu_that_is_not_there_is_refused_in_words(self, folder):
+        import torch  # noqa: PLC0415 - the module is read without it too
+
+        if torch.cuda.is_available():
+            pytest.skip("there is a GPU here")
+        assert "engine.device is 'cuda', but this torch" in asked(folder, device="cuda")
+
+    def test_under_the_other_generations_name_is_told_which_it_is(self, folder, tmp_path):
+        for path in folder.iterdir():
+            (tmp_path / path.name).symlink_to(path)
+        (tmp_path / "cosyvoice3.yaml").rename(tmp_path / "cosyvoice2.yaml")
+        fault = asked(tmp_path)
+        assert "looks like a cosyvoice3" in fault
+        assert "download" not in fault
