@@ -35,10 +35,13 @@ from streaming.errors import CosystreamError
 from streaming.messages import SAMPLE_RATE
 from streaming.runners.cosyvoice.runner import create
 
-FLOW_MIB = 2048
-"""Room for two voices and a sentence of the published size, in any precision."""
+FLOW_MIB = 3072
+"""Room for a voice and the longest sentence at the published sizes, in half precision."""
 
 SLOTS = 2
+HANG_TIMEOUT_S = 120.0
+"""For one step, the first of which may find its kernels still to be made."""
+
 SILENT = 50
 """Of 32,767: nothing louder than this is silence."""
 
@@ -81,16 +84,18 @@ def run(files: Layout, how: How, report: Report) -> list[Trial]:
 
 def _settings(files: Layout, how: How, voices_dir: str) -> EngineSettings:
     on_gpu = how.device != "cpu" and torch.cuda.is_available()
+    precision = how.precision or ("bf16" if on_gpu else "fp32")
     return EngineSettings(
         runner="cosyvoice",
         model=str(files.folder),
         device=how.device,
-        precision=how.precision or ("bf16" if on_gpu else "fp32"),
+        precision=precision,
         threads=how.threads,
         slots=SLOTS,
         max_ahead_s=float("inf"),
         voices_dir=voices_dir,
-        cosyvoice=CosyVoiceSettings(flow_mib=FLOW_MIB),
+        hang_timeout_s=HANG_TIMEOUT_S,
+        cosyvoice=CosyVoiceSettings(flow_mib=FLOW_MIB * (2 if precision == "fp32" else 1)),
     )
 
 
@@ -187,4 +192,8 @@ def _memory() -> str:
         *([f"{size(device)} on the GPU"] if device is not None else []),
         *([f"{size(process)} in this process"] if process is not None else []),
     ]
-    return f"at most {', '.join(parts)}" if parts else "not told by this system"
+    return (
+        f"at most {', '.join(parts)}, with room for one listener"
+        if parts
+        else "not told by this system"
+    )

@@ -150,7 +150,10 @@ class Speaking:
         while not over():
             if self._clock.now() > until_s:
                 raise NotSpoken(f"it was not done after {PATIENCE_S / 60:.0f} minutes")
-            self._engine.turn()
+            try:
+                self._engine.turn()
+            except TimeoutError as error:
+                raise NotSpoken(str(error)) from error
 
 
 class _Box:

@@ -69,6 +69,15 @@ def test_an_engine_that_does_nothing_is_not_waited_for_for_ever(speaking, monkey
         speaking.say(SENTENCE)
 
 
+def test_a_step_that_hangs_is_told(speaking, monkeypatch):
+    def hang():
+        raise TimeoutError("a step of 'flow' has not ended in 120 s")
+
+    monkeypatch.setattr(speaking._engine, "turn", hang)
+    with pytest.raises(NotSpoken, match="has not ended"):
+        speaking.say(SENTENCE)
+
+
 def test_a_gap_is_what_a_listener_would_have_waited():
     def chunk(at_s, position_s):
         position = round(position_s * SAMPLE_RATE)
