@@ -44,7 +44,7 @@ def measure(runner: WatchedRunner, voices: Sequence[str], most: int) -> dict[str
     for batch in (size for size in BATCHES if size <= most):
         speak(runner, [Task(TEXT, voices[row % len(voices)], row) for row in range(batch)])
     return {
-        stage.name: line([step for step in steps if step.stage == stage.name])
+        stage.name: line([step for step in steps if step.stage == stage.name and step.units])
         for stage in runner.stages
     }
 
