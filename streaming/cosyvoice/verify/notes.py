@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import io
 import json
+from collections.abc import Mapping
 from typing import TextIO
 
 from streaming.cosyvoice.verify.report import Report
@@ -36,7 +37,14 @@ class Notes(io.TextIOBase):
         except (ValueError, TypeError, KeyError, AttributeError):  # a library's own words
             print(line, file=self._errors)
             return
-        values = [str(value) for name, value in fields.items() if name not in _NOT_SHOWN]
-        self._report.fact(event, ", ".join(values))
+        values = {name: value for name, value in fields.items() if name not in _NOT_SHOWN}
+        self._report.fact(event, _said(values))
         if "traceback" in fields:
             print(fields["traceback"], file=self._errors)
+
+
+def _said(values: Mapping[str, object]) -> str:
+    """One value says itself; several are told by their names."""
+    if len(values) == 1:
+        return str(next(iter(values.values())))
+    return ", ".join(f"{name.replace('_', ' ')} {value}" for name, value in values.items())

@@ -36,14 +36,14 @@ class Report:
 
     def fact(self, label: str, value: str) -> None:
         """``label  value``, the value folded under itself."""
-        begin = f"  {label:<{_LABEL}}"
+        begin = f"  {label:<{_LABEL}}" if len(label) < _LABEL else f"  {label}  "
         if len(value) > _LONGEST:
             value = f"{value[:_LONGEST]} …"
         wrapped = textwrap.wrap(
             value,
             _WIDTH,
             initial_indent=begin,
-            subsequent_indent=" " * len(begin),
+            subsequent_indent=" " * (_LABEL + 2),
             break_long_words=False,
             break_on_hyphens=False,
         )

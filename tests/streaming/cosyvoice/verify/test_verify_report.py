@@ -83,11 +83,13 @@ def test_what_the_engine_notes_is_a_fact_and_all_else_goes_where_it_went():
     with redirect_stderr(Notes(Report(out), errors)):
         note("llm_ready", steps="eager")
         note_error("step_failed", ValueError("a fault"), ctx=1)
+        note("memory_shared_out", slots="slots 2")
         sys.stderr.write("a library's ")
         sys.stderr.write("words\n[1]\n")
     assert out.getvalue().splitlines() == [
         "  llm ready     eager",
-        "  step failed   ValueError('a fault'), 1",
+        "  step failed   error ValueError('a fault'), ctx 1",
+        "  memory shared out  slots 2",
     ]
     traceback, *words = errors.getvalue().rsplit("\n", 3)
     assert "ValueError: a fault" in traceback
