@@ -23,12 +23,17 @@ let language = preferred();
 let texts = LANGUAGES[language];
 let voices = { voices: [], default: "", cloning: false };
 let backend = "";
+/** Whether a voice was chosen; where none was, the server takes one that speaks the text. */
+let named = query.get("voice") !== null;
+/** Whether the server did so for what is being spoken. */
+let chosen = false;
 const cloning = new Cloning(() => texts, { changed: loadVoices, chosen: choose, recording: stop });
 /** Where in the text each utterance that is not live begins. */
 const bases = new WeakMap();
 // --- what the reader does -------------------------------------------------------------------
 function options() {
-    return { voice: voiceList.value || undefined, speed: Number(speed.value) };
+    const voice = named || voiceList.value !== voices.default ? voiceList.value || undefined : undefined;
+    return { voice, speed: Number(speed.value) };
 }
 /** A new utterance instead of what is being spoken. */
 function begin(more) {
@@ -41,6 +46,8 @@ function forget() {
     editor.dark();
     say("");
     element("problem").hidden = true;
+    chosen = false;
+    hint();
     element("first-packet-server").textContent = "";
     element("ttfa-server").textContent = "";
 }
@@ -97,13 +104,15 @@ function languagesOf(id) {
 function hint() {
     const languages = languagesOf(voiceList.value);
     const secure = isSecureContext && backend !== "buffer";
-    element("hint").textContent = liveSwitch.checked
-        ? texts.hintLive
-        : speaker.decoder === "pcm"
-            ? texts.hintPcm
-            : !secure && backend !== ""
-                ? texts.hintInsecure
-                : languages && fill(texts.hintLanguages, { languages });
+    element("hint").textContent = chosen
+        ? texts.voiceChosen
+        : liveSwitch.checked
+            ? texts.hintLive
+            : speaker.decoder === "pcm"
+                ? texts.hintPcm
+                : !secure && backend !== ""
+                    ? texts.hintInsecure
+                    : languages && fill(texts.hintLanguages, { languages });
 }
 function say(text) {
     element("said").textContent = text;
@@ -159,6 +168,7 @@ async function loadVoices(chosen) {
 }
 function choose(voice) {
     voiceList.value = voice;
+    named = true;
     hint();
 }
 // --- the client's events --------------------------------------------------------------------
@@ -199,6 +209,10 @@ speaker.on("warning", ({ code, message }) => {
         problem(fill(texts.ignored, { detail: message }), "");
     else if (code === "going_away")
         say(texts.draining);
+    else if (code === "voice_chosen") {
+        chosen = true;
+        hint();
+    }
 });
 speaker.on("error", ({ error }) => failed(error));
 // --- the controls ---------------------------------------------------------------------------
@@ -231,7 +245,7 @@ speed.oninput = () => {
     element("speed-value").textContent = `${Number(speed.value).toFixed(2).replace(/0$/, "")}×`;
     speed.setAttribute("aria-valuetext", `${speed.value}×`);
 };
-voiceList.onchange = hint;
+voiceList.onchange = () => choose(voiceList.value);
 liveSwitch.onchange = () => {
     if (liveSwitch.checked) {
         speaker.unlock();
@@ -259,7 +273,7 @@ function sample() {
     return language === "zh" && speaksChinese() ? texts.sample : LANGUAGES.en.sample;
 }
 function speaksChinese() {
-    return voices.voices.find(({ id }) => id === voiceList.value)?.languages.includes("zh") ?? false;
+    return voices.voices.some(({ id, languages }) => (id === voiceList.value || !named) && languages.includes("zh"));
 }
 relabel();
 editor.value = query.get("text") ?? "";

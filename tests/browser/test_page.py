@@ -144,7 +144,7 @@ async def test_after_a_drop_the_same_samples_are_heard_as_without(
 
 
 async def test_a_text_that_the_voice_cannot_speak_is_explained(heard: Heard, live_server) -> None:
-    await open_page(heard, live_server.url, "你好。")
+    await open_page(heard, live_server.url, "Привет.")
     await speak(heard)
 
     problem = heard.page.get_by_role("alert")

@@ -1,4 +1,3 @@
-
 """Chinese text for which nobody named a voice, on a server whose default speaks English."""
 
 from __future__ import annotations

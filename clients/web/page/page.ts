@@ -27,6 +27,10 @@ let language = preferred();
 let texts: Texts = LANGUAGES[language];
 let voices: VoiceList = { voices: [], default: "", cloning: false };
 let backend = "";
+/** Whether a voice was chosen; where none was, the server takes one that speaks the text. */
+let named = query.get("voice") !== null;
+/** Whether the server did so for what is being spoken. */
+let chosen = false;
 const cloning = new Cloning(() => texts, { changed: loadVoices, chosen: choose, recording: stop });
 /** Where in the text each utterance that is not live begins. */
 const bases = new WeakMap<Utterance, number>();
@@ -34,7 +38,8 @@ const bases = new WeakMap<Utterance, number>();
 // --- what the reader does -------------------------------------------------------------------
 
 function options(): SpeakOptions {
-  return { voice: voiceList.value || undefined, speed: Number(speed.value) };
+  const voice = named || voiceList.value !== voices.default ? voiceList.value || undefined : undefined;
+  return { voice, speed: Number(speed.value) };
 }
 
 /** A new utterance instead of what is being spoken. */
@@ -49,6 +54,8 @@ function forget(): void {
   editor.dark();
   say("");
   element("problem").hidden = true;
+  chosen = false;
+  hint();
   element("first-packet-server").textContent = "";
   element("ttfa-server").textContent = "";
 }
@@ -109,13 +116,15 @@ function languagesOf(id: string): string {
 function hint(): void {
   const languages = languagesOf(voiceList.value);
   const secure = isSecureContext && backend !== "buffer";
-  element("hint").textContent = liveSwitch.checked
-    ? texts.hintLive
-    : speaker.decoder === "pcm"
-      ? texts.hintPcm
-      : !secure && backend !== ""
-        ? texts.hintInsecure
-        : languages && fill(texts.hintLanguages, { languages });
+  element("hint").textContent = chosen
+    ? texts.voiceChosen
+    : liveSwitch.checked
+      ? texts.hintLive
+      : speaker.decoder === "pcm"
+        ? texts.hintPcm
+        : !secure && backend !== ""
+          ? texts.hintInsecure
+          : languages && fill(texts.hintLanguages, { languages });
 }
 
 function say(text: string): void {
@@ -173,6 +182,7 @@ async function loadVoices(chosen?: string): Promise<void> {
 
 function choose(voice: string): void {
   voiceList.value = voice;
+  named = true;
   hint();
 }
 
@@ -210,6 +220,10 @@ speaker.on("warning", ({ code, message }) => {
   if (code === "nothing_to_speak") problem(texts.unwritten, "");
   else if (code === "option_ignored") problem(fill(texts.ignored, { detail: message }), "");
   else if (code === "going_away") say(texts.draining);
+  else if (code === "voice_chosen") {
+    chosen = true;
+    hint();
+  }
 });
 speaker.on("error", ({ error }) => failed(error));
 
@@ -243,7 +257,7 @@ speed.oninput = () => {
   element("speed-value").textContent = `${Number(speed.value).toFixed(2).replace(/0$/, "")}×`;
   speed.setAttribute("aria-valuetext", `${speed.value}×`);
 };
-voiceList.onchange = hint;
+voiceList.onchange = () => choose(voiceList.value);
 liveSwitch.onchange = () => {
   if (liveSwitch.checked) {
     speaker.unlock();
@@ -269,7 +283,7 @@ function sample(): string {
 }
 
 function speaksChinese(): boolean {
-  return voices.voices.find(({ id }) => id === voiceList.value)?.languages.includes("zh") ?? false;
+  return voices.voices.some(({ id, languages }) => (id === voiceList.value || !named) && languages.includes("zh"));
 }
 
 relabel();

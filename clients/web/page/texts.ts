@@ -47,6 +47,7 @@ const en = {
   stopped: "Stopped.",
   hintLive: "Go on typing at the end of the text: each word is spoken as it comes.",
   hintLanguages: "This voice speaks {languages}.",
+  voiceChosen: "No voice was chosen, so one that speaks this text reads it.",
   hintInsecure:
     "This page was opened over plain http, where browsers give no low-latency sound: it plays through a fallback. Use https or localhost for the best.",
   hintPcm: "Opus cannot be decoded in this browser: the sound comes uncompressed.",
@@ -120,6 +121,7 @@ const zh: Texts = {
   stopped: "已停止。",
   hintLive: "请在文字末尾继续输入：每个词一到就会读出来。",
   hintLanguages: "这个声音会说：{languages}。",
+  voiceChosen: "没有选定声音，所以由会说这种语言的声音来朗读。",
   hintInsecure: "本页面通过普通 http 打开，浏览器在这种情况下不提供低延迟音频，因此使用了备用方式。用 https 或 localhost 打开效果最好。",
   hintPcm: "此浏览器无法解码 Opus，声音以未压缩的形式传输。",
   nothing: "还没有可朗读的内容，请先写点什么。",

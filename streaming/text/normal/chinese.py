@@ -185,6 +185,14 @@ def _range(found: re.Match[str]) -> str:
     return f"{(count if counted else number)(low)}到{(count if counted else _n)(high)}"
 
 
+def _price(found: re.Match[str]) -> str:
+    """What stands before 元: without the noughts at its end."""
+    written = found.group().replace("，", ",")
+    if written == "2":
+        return "两"
+    return f"正负{amount(written[1:])}" if written.startswith("±") else amount(written)
+
+
 def _counted(found: re.Match[str]) -> str:
     return count(found.group().replace("，", ","))
 
@@ -262,7 +270,7 @@ _RULES: tuple[tuple[re.Pattern[str], Make], ...] = (
     (re.compile(r"(?<=[\u4e00-\u9fff])(?<![年月日号点第])[-−](?=\d)"), "负"),
     (re.compile(r"(?<![\d.A-Za-z第点])2分(?=\d{1,2}秒|[钟半])"), "两分"),
     (re.compile(r"(?<![\d.A-Za-z第])2点(?=\d{1,2}分|[半整过多钟前后左]|[一三]刻|[，。！？、；\s]|$|开|到|出|集|去|来|见)"), "两点"),
-    (re.compile(rf"(?<![\d.A-Za-z]){_MINUS}{N}(?=元|块|美元|欧元|英镑|日元|港元|人民币)"), lambda found: "两" if found.group() == "2" else amount(found.group().replace("，", ","))),
+    (re.compile(rf"(?<![\d.A-Za-z]){_MINUS}{N}(?=元|块|美元|欧元|英镑|日元|港元|人民币)"), _price),
     (re.compile(rf"(?<![\d.A-Za-z第月年零]){N}(?=\s?(?:多|余|来)?(?:{units.MEASURES}))(?!\s?[月日号点](?!半))"), _counted),
     *codes.AFTER,
     (re.compile(r"(?<![A-Za-z0-9_.])\.\d+"), _number),

@@ -72,7 +72,7 @@ def _dashed(found: re.Match[str]) -> str:
 
 
 def _is_year(written: str) -> bool:
-    return len(written) == 4 and _FIRST_YEAR <= int(written) <= _LAST_YEAR
+    return len(written) == 4 and written.isdecimal() and _FIRST_YEAR <= int(written) <= _LAST_YEAR
 
 
 def _range(found: re.Match[str]) -> str:
@@ -133,7 +133,7 @@ _RULES: tuple[tuple[re.Pattern[str], Make], ...] = (
     *clock.RULES,
     (re.compile(r"(?<![\w.,-])[1-9]\d{0,2}(?:[ _]\d{3}){2,5}(?![\w-]| \d|[.,]\d)"), _spaced),
     *phones.RULES,
-    (re.compile(rf"(?<=\ba\s)({_N})K(?!\w)"), lambda found: f"{number(found[1])} K"),
+    (re.compile(rf"((?:\b[Rr][au]n|\b[Rr]unning|\bthe|\ba)\s(?:a\s)?)({_N})[kK](?!\w)"), lambda found: f"{found[1]}{number(found[2])} K"),
     (re.compile(rf"(?<![\w.,$€£])({_N})(?:k|(?<=\d\d)K)(?!\w)"), lambda found: f"{number(found[1])} thousand"),
     *names.VERSIONS,
     *measures.RULES,

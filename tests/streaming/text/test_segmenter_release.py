@@ -66,12 +66,19 @@ class TestIdle:
         segmenter.append(text, 10.0)
         return segmenter
 
-    @pytest.mark.parametrize("text", ["All done.", "Really?", "好了。", "他说：“好。”", "Wait..."])
+    @pytest.mark.parametrize("text", ["All done.", "Really?", "好了?", "Wait..."])
     def test_a_sentence_that_looks_finished_goes_after_the_idle_time(self, text):
         segmenter = self.idle(text)
         assert segmenter.due_s() == pytest.approx(10.3)
         assert segmenter.tick(10.2) == []
         assert texts(segmenter.tick(10.3)) == [text]
+        assert segmenter.due_s() is None
+
+    @pytest.mark.parametrize("text", ["好了。", "他说：“好。”", "真的？", "元気ですか？"])
+    def test_where_only_a_quote_or_an_emoji_may_follow_a_third_of_it_is_enough(self, text):
+        segmenter = self.idle(text)
+        assert segmenter.due_s() == pytest.approx(10.1)
+        assert texts(segmenter.tick(10.1)) == [text]
         assert segmenter.due_s() is None
 
     @pytest.mark.parametrize("text", ["It costs $4.", "at 5 p.m.", "made by Acme Inc.", "He is J."])
