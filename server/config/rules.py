@@ -143,7 +143,8 @@ RULES: dict[str, Callable[[Any], Fault]] = {
     "engine.cosyvoice.max_batch": Range(1, 1_024),
     "engine.cosyvoice.positions": Range(256, 32_768),
     "engine.cosyvoice.flow_mib": Range(0, 1_048_576),
-    "engine.cosyvoice.memory_budget": Range(0.05, 0.95),
+    "engine.cosyvoice.host_mib": Range(0, 1_048_576),
+    "engine.cosyvoice.memory_budget": Range(0.05, 0.85),
     "drain_s": Range(0, 3_600),
 }
 """What each setting may be, beside its type; choices and booleans need no rule."""

@@ -447,8 +447,11 @@ class Engine:
         """Put its steps in the lines of their stages, or take them out."""
         context = live.context
         wants = context.wants
-        runnable = bool(wants) and context.runnable(self._settings.max_ahead_s)
         now_s = self._clock.now()
+        parked = not context.runnable(self._settings.max_ahead_s)
+        if live.work is not None:
+            _tell_parked(live.work, context, parked, now_s)
+        runnable = bool(wants) and not parked
         for name, line in self._lines.items():
             want = wants.get(name)
             if want is not None and runnable and name not in live.under_way:
@@ -500,6 +503,14 @@ class Engine:
             Failed(ctx=live.ctx, code=told.code, message=message, retryable=told.retryable)
         )
         self._drop(live)
+
+
+def _tell_parked(work: Work, context: Context, parked: bool, now_s: float) -> None:
+    """Who must wait has as long as its listener has something to hear."""
+    work.parked = parked
+    if parked and context.head is not None:
+        away = context.parked
+        work.slack_s = float("inf") if away else context.deadline_s(now_s) - now_s
 
 
 def _trace(settings: EngineSettings, runner: Runner) -> Trace | None:

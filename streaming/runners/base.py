@@ -32,7 +32,8 @@ SPEECH = "speech"
 class Work:
     """One row of a batch: a context's segment and how far it is.
 
-    One object for the whole of a segment: ``state`` and ``slack_s`` are set anew for each step.
+    One object for the whole of a segment: ``state`` and ``slack_s`` are set anew for each step,
+    ``parked`` and ``slack_s`` whenever the context must wait.
     """
 
     ctx: int
@@ -45,7 +46,9 @@ class Work:
     state: Any = None
     """What ``begin`` returned for this segment, or the last step since."""
     slack_s: float = 0.0
-    """How long until the step's audio is needed."""
+    """How long until the step's audio is needed; infinite while the listener is away."""
+    parked: bool = False
+    """Whether the context must wait: its listener is away, or far behind."""
 
 
 @dataclass(frozen=True)

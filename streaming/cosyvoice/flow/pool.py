@@ -48,7 +48,7 @@ class Pool:
         self.device = device
         self.slice_bytes = tuple(map(_slice_bytes, shelves.values()))
         """Of one page, in each shelf."""
-        self.page_bytes = sum(self.slice_bytes)
+        self.page_bytes = page_bytes(shelves)
         self.pages = budget_bytes // self.page_bytes - RESERVED
         if self.pages < 1:
             least = self.page_bytes * (RESERVED + 1)
@@ -125,6 +125,11 @@ class Pool:
             except IndexError:  # asked for first, it may be gone then: others look at `free` too
                 return
             self._free[index - RESERVED] = True
+
+
+def page_bytes(shelves: Mapping[str, Shelf]) -> int:
+    """What one page takes."""
+    return sum(map(_slice_bytes, shelves.values()))
 
 
 def _slice_bytes(shelf: Shelf) -> int:

@@ -16,6 +16,7 @@ from streaming.cosyvoice.flow.values import FlowState, Hop, VoiceHop
 from streaming.cosyvoice.sizes import LOOKAHEAD_TOKENS
 from streaming.errors import DeviceFull
 from streaming.runners.base import Later, Made, StepResult
+from streaming.runners.cosyvoice.parking import Parking
 from streaming.runners.cosyvoice.threads import Place
 from streaming.runners.cosyvoice.together import together
 from streaming.runners.cosyvoice.utterance import Utterance
@@ -35,9 +36,11 @@ class FlowStage:
         place: Place,
         settings: CosyVoiceSettings,
         make_room: Callable[[], int],
+        parking: Parking,
     ) -> None:
-        """``make_room`` lets go of what nobody speaks with now, and tells how much that was."""
+        """``make_room`` frees some of what nobody needs now, and tells how much that was."""
         self._make_room = make_room
+        self._parking = parking
         self._flow = flow
         self._place = place
         self._prompt_s = settings.flow_prompt_s
@@ -57,11 +60,14 @@ class FlowStage:
 
     def step(self, rows: Sequence[Utterance]) -> Later:
         """One Euler step of each, its voice's first."""
+        self._parking.launch(rows)
         begins = [row.flow is not None and row.progress.begin_euler() for row in rows]
         made = self._place.run(lambda: together(rows, self._compute))
 
         def land(made: Sequence[Exception | None]) -> list[StepResult]:
-            return [_land(*each) for each in zip(rows, begins, made, strict=True)]
+            landed = [_land(*each) for each in zip(rows, begins, made, strict=True)]
+            self._parking.land(rows)
+            return landed
 
         return Later(made, land)
 
@@ -89,17 +95,20 @@ class FlowStage:
         return None
 
     def _take_pages(self, row: Utterance) -> None:
-        try:
-            self._begin_hop(row)
-        except OutOfPages:
-            if not self._make_room():
-                raise
-            self._begin_hop(row)
+        while True:
+            try:
+                self._begin_hop(row)
+            except OutOfPages:
+                if not self._make_room():
+                    raise
+            else:
+                return
 
     def _begin_hop(self, row: Utterance) -> None:
         if row.flow is None:
             self._prepare_voice(row)
         elif row.hop is None:
+            row.flow = self._parking.back(row.flow)
             row.hop = self._start(row.flow, row)
 
     def _prepare_voice(self, row: Utterance) -> None:

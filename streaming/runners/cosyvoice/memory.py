@@ -1,22 +1,24 @@
 """How the device's memory is shared out at the start, once the weights are there.
 
 What is free then, up to the budget, becomes slots of the LLM and pages of the flow, both taken at
-once: so memory cannot run out later without somebody being told. Knows: bytes. Does not know: who
-uses them.
+once: so memory cannot run out later without somebody being told. Where other programs left little,
+everything shrinks before nobody is served. Knows: bytes. Does not know: who uses them.
 """
 
 from __future__ import annotations
 
+import math
 import os
 from dataclasses import dataclass
 
 import torch
 
 from streaming.config import EngineSettings
+from streaming.cosyvoice.flow.pool import RESERVED
 from streaming.cosyvoice.sizes import LlmSizes
 
 LLM_SHARE = 0.25
-"""Of the budget, at most, for the LLM's keys and values."""
+"""Of the budget, at most, for the LLM's keys and values; one context may have more."""
 
 WORKING_SHARE = 0.1
 """Of the budget, for what steps need while they run."""
@@ -27,51 +29,97 @@ VOICE_SHARE = 0.25
 HOST_SHARE = 0.25
 """Of a CPU's free memory: other programs live there."""
 
+LEAST_POSITIONS = 1024
+"""Enough for a sentence of 20 s and its voice's recording of as much again."""
+
+LEAST_SPEECH_S = 4
+"""The flow holds at least so much beside a voice: a window of three seconds and a hop."""
+
+UNBOUNDED = 1 << 62
+
+UNKNOWN_HOST_BYTES = 4 << 30
+"""Taken for free on a host whose system does not tell without help."""
+
+RESERVE_BYTES = 512 << 20
+"""With less than this free on the card, or than steps may need, what is spare is let go of."""
+
+
+@dataclass(frozen=True)
+class Needs:
+    """What things take, in bytes."""
+
+    position: int
+    """One token of one context in the LLM."""
+    page: int
+    """A block of a context in the flow: a second."""
+
 
 @dataclass(frozen=True)
 class Share:
     """Who gets what."""
 
     slots: int
+    positions: int
+    """Of each slot: as many as were asked for, or as few as there is room for."""
     flow_bytes: int
     voice_bytes: int
     """Of it, what voices may hold that nobody speaks with."""
+    host_bytes: int
+    """Of the host, for contexts that wait."""
+    reserve_bytes: int
+    """What should stay free on the device while it works."""
 
 
-def share_out(
-    settings: EngineSettings, llm: LlmSizes, device: torch.device, dtype: torch.dtype
-) -> Share:
+def share_out(settings: EngineSettings, needs: Needs, free: int) -> Share:
     """Slots for as many contexts as the settings allow, or as a quarter of the budget holds.
 
-    Raises:
-        ValueError: there is not room for one.
+    ``free`` is what is free on the device. Raises ``ValueError`` where there is not room for one.
     """
-    budget = int(free_bytes(device) * settings.cosyvoice.memory_budget)
-    head = llm.hidden // llm.heads
-    position = 2 * llm.layers * llm.kv_heads * head * dtype.itemsize
-    slot = position * (settings.cosyvoice.positions + 1)
-    slots = min(settings.slots, int(budget * LLM_SHARE) // slot)
+    asked = settings.cosyvoice
+    budget = int(free * asked.memory_budget)
+    working = int(budget * WORKING_SHARE)
+    most = asked.flow_mib << 20 if asked.flow_mib else UNBOUNDED
+    least = min(_least_pages(asked.flow_prompt_s) * needs.page, most)
+    room = budget - working - least
+    slot = needs.position * (asked.positions + 1)
+    slots = min(settings.slots, min(int(budget * LLM_SHARE), room) // slot)
+    positions = asked.positions
     if slots < 1:
-        raise ValueError(
-            f"{budget >> 20} MiB of {device} may be used, too little for one context's "
-            f"{slot >> 20} MiB: close other programs, or lower engine.cosyvoice.positions"
-        )
-    rest = budget - slots * slot - int(budget * WORKING_SHARE)
-    flow = min(rest, _flow_most(settings))
-    return Share(slots, flow, int(flow * VOICE_SHARE))
+        slots = 1
+        positions = min(positions, room // needs.position - 1)
+    if positions < min(LEAST_POSITIONS, asked.positions):
+        raise ValueError(_too_little(budget, least, needs))
+    flow = min(budget - working - slots * needs.position * (positions + 1), most)
+    host = min(asked.host_mib << 20, int(free_host_bytes() * HOST_SHARE))
+    return Share(slots, positions, flow, int(flow * VOICE_SHARE), host, min(working, RESERVE_BYTES))
 
 
-def free_bytes(device: torch.device) -> int:
-    """What is free on the device now; of a CPU's memory the share that may be taken."""
-    if device.type == "cuda":
-        free, _ = torch.cuda.mem_get_info(device)
-        return free
-    pages = os.sysconf("SC_AVPHYS_PAGES") if hasattr(os, "sysconf") else 0
-    known = pages * os.sysconf("SC_PAGE_SIZE") if pages else 4 << 30
-    return int(known * HOST_SHARE)
+def position_bytes(llm: LlmSizes, dtype: torch.dtype) -> int:
+    """Keys and values of one token in all layers."""
+    head = llm.hidden // llm.heads
+    return 2 * llm.layers * llm.kv_heads * head * dtype.itemsize
 
 
-def _flow_most(settings: EngineSettings) -> int:
-    """A bound where the settings have one; else all that is left."""
-    most = settings.cosyvoice.flow_mib
-    return most << 20 if most else 1 << 62
+def free_host_bytes() -> int:
+    """Of the host's memory; where the system does not tell, what any has."""
+    if "SC_AVPHYS_PAGES" not in getattr(os, "sysconf_names", ()):
+        return UNKNOWN_HOST_BYTES
+    return os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+
+
+def _least_pages(prompt_s: float) -> int:
+    return RESERVED + math.ceil(prompt_s) + LEAST_SPEECH_S
+
+
+def _too_little(budget: int, least: int, needs: Needs) -> str:
+    llm = needs.position * (LEAST_POSITIONS + 1)
+    wanted = math.ceil((least + llm) / (1 - WORKING_SHARE))
+    return (
+        f"{_mib(budget)} MiB of the device's memory may be used and one context needs "
+        f"{_mib(wanted)}: close other programs, take engine.precision 'fp16' or 'bf16', or lower "
+        "engine.cosyvoice.flow_prompt_s"
+    )
+
+
+def _mib(size: int) -> int:
+    return math.ceil(size / (1 << 20))

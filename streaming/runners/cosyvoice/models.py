@@ -14,6 +14,7 @@ from streaming.config import EngineSettings
 from streaming.cosyvoice import checkpoint, vocoder
 from streaming.cosyvoice.checkpoint import Checkpoint, Speaker
 from streaming.cosyvoice.flow import build as flow_build
+from streaming.cosyvoice.flow.pool import page_bytes
 from streaming.cosyvoice.flow.stream import Flow
 from streaming.cosyvoice.llm.decoder import Decoder
 from streaming.cosyvoice.llm.model import SpeechLlm
@@ -22,7 +23,7 @@ from streaming.cosyvoice.sizes import Generation
 from streaming.cosyvoice.tokenizer import TextTokenizer
 from streaming.cosyvoice.vocoder import Vocoder
 from streaming.engine.notes import note
-from streaming.runners.cosyvoice import memory
+from streaming.runners.cosyvoice import card, memory
 from streaming.runners.cosyvoice.device import choose, name_of
 from streaming.runners.cosyvoice.speed import of_flow
 
@@ -41,8 +42,10 @@ class Models:
     speakers: dict[str, Speaker]
     listener: PromptFrontEnd
     """What hears recordings."""
-    voice_bytes: int
-    """What voices that nobody speaks with may hold of the device."""
+    share: memory.Share
+    """What was taken of the device's memory, and of the host's."""
+    gauge: card.Gauge | None
+    """Who tells what is free of a GPU's."""
 
 
 def build(settings: EngineSettings) -> Models:
@@ -67,19 +70,54 @@ def build(settings: EngineSettings) -> Models:
     network = flow_build.load(loaded.sizes.flow, loaded.flow, device, dtype)
     speed = of_flow(settings.cosyvoice, device)
     note("flow_ready", steps=speed.how)
-    share = memory.share_out(settings, llm.sizes, device, dtype)
+    gauge = card.gauge_of(device) if device.type == "cuda" else None
+    needs = memory.Needs(memory.position_bytes(llm.sizes, dtype), page_bytes(network.shelves))
+    share = _share(settings, needs, gauge)
     return Models(
         generation=loaded.sizes.generation,
         device=device,
         device_name=name_of(device, dtype),
         tokenizer=TextTokenizer(loaded.vocab, loaded.merges, loaded.sizes.generation),
-        decoder=Decoder(llm, slots=share.slots, positions=settings.cosyvoice.positions),
-        flow=Flow(network, budget_bytes=share.flow_bytes, shapes=speed.shapes, wrap=speed.wrap),
+        decoder=Decoder(llm, slots=share.slots, positions=share.positions),
+        flow=Flow(
+            network,
+            budget_bytes=share.flow_bytes,
+            shapes=speed.shapes,
+            wrap=speed.wrap,
+            host_bytes=share.host_bytes,
+        ),
         vocoder=sound,
         speakers=loaded.speakers,
         listener=_listener(folder, settings.threads),
-        voice_bytes=share.voice_bytes,
+        share=share,
+        gauge=gauge,
     )
+
+
+def _share(settings: EngineSettings, needs: memory.Needs, gauge: card.Gauge | None) -> memory.Share:
+    """As much as is free lets us have, and the log says how much that is."""
+    host = int(memory.free_host_bytes() * memory.HOST_SHARE)
+    if gauge is not None:
+        torch.cuda.empty_cache()  # what loading needed for a while
+    free = host if gauge is None else gauge.free_bytes()
+    share = memory.share_out(settings, needs, free)
+    note(
+        "memory_shared_out",
+        free_mib=free >> 20,
+        told_by="the system" if gauge is None else gauge.source,
+        slots=share.slots,
+        flow_mib=share.flow_bytes >> 20,
+        host_mib=share.host_bytes >> 20,
+    )
+    if share.positions < settings.cosyvoice.positions:
+        note(
+            "positions_lowered",
+            level="warning",
+            why="little of the device's memory is free: long segments will be refused",
+            asked=settings.cosyvoice.positions,
+            positions=share.positions,
+        )
+    return share
 
 
 def _llm(loaded: Checkpoint) -> SpeechLlm:

@@ -7,9 +7,11 @@ model is loaded.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Protocol
+
+import torch
 
 from streaming.config import EngineSettings
 from streaming.costs import Costs
@@ -20,9 +22,11 @@ from streaming.engine.notes import note
 from streaming.errors import SynthesisFailed
 from streaming.messages import Segment
 from streaming.runners.base import Later, StepResult, Work
+from streaming.runners.cosyvoice.card import Watch
 from streaming.runners.cosyvoice.flow_stage import FlowStage
 from streaming.runners.cosyvoice.llm_stage import LlmStage
 from streaming.runners.cosyvoice.models import Models
+from streaming.runners.cosyvoice.parking import Parking
 from streaming.runners.cosyvoice.progress import Progress
 from streaming.runners.cosyvoice.prompts import Prompts
 from streaming.runners.cosyvoice.rhythm import FLOW, LLM, RHYTHMS, VOCODER
@@ -53,15 +57,17 @@ class Speech:
             models.listener,
             models.generation,
             models.speakers,
-            models.voice_bytes,
+            models.share.voice_bytes,
         )
         self._places = places(models.device, PRIORITIES)
         self._llm = LlmStage(models.decoder, self._places[LLM])
+        self._parking = Parking(models.flow)
         self._flow = FlowStage(
-            models.flow, self._places[FLOW], settings.cosyvoice, self.voices.let_go_of_idle
+            models.flow, self._places[FLOW], settings.cosyvoice, self._make_room, self._parking
         )
         vocoder = VocoderStage(models.vocoder, models.device, self._places[VOCODER])
         self._steps: dict[str, _StageOf] = {LLM: self._llm, FLOW: self._flow, VOCODER: vocoder}
+        self._watch = _watch(models, self._spare)
         self._rhythm = RHYTHMS[models.generation]
         self._max_batch = settings.cosyvoice.max_batch
         self._prompts = Prompts(models.tokenizer, models.generation)
@@ -77,7 +83,7 @@ class Speech:
             raise SynthesisFailed(f"the model finds nothing to say in {work.segment.text[:80]!r}")
         voice = self.voices.take(work.voice)
         prompt = self._prompts.of(voice.spoken, work.instruct, work.segment.language, len(text))
-        return Utterance(
+        row = Utterance(
             ctx=work.ctx,
             segment=work.segment.index,
             seed=work.seed,
@@ -93,6 +99,8 @@ class Speech:
             stretch=MelStretch(work.speed),
             sound=self.models.vocoder.begin(_sound_seed(work)),
         )
+        self._parking.add(work)
+        return row
 
     def wants(self, work: Work, costs: Costs) -> Sequence[Want]:
         """As its progress says; before its first hop, its voice."""
@@ -112,6 +120,7 @@ class Speech:
 
     def release(self, state: Utterance) -> None:
         """Its slot, its pages, its voice."""
+        self._parking.drop(state)
         self._llm.release(state)
         self.voices.give_back(state.voice)
         state.flow = state.hop = None
@@ -120,13 +129,17 @@ class Speech:
         """Memory that is left, and how often a voice was there when it was wanted."""
         models, voices = self.models, self.voices
         pool = models.flow.pool
-        return {
+        figures: dict[str, float] = {
             "llm_slots_free": models.decoder.free_slots,
             "flow_bytes_free": pool.free * pool.page_bytes,
+            "flow_host_bytes": models.flow.host.used_bytes,
             "voice_bytes": voices.device_bytes,
             "voice_hits": voices.hits.hits,
             "voice_misses": voices.hits.misses,
         }
+        if self._watch is not None:
+            figures["device_free_bytes"] = self._watch.free_bytes()
+        return figures
 
     def close(self) -> None:
         """End the threads of the stages, once nothing is under way."""
@@ -157,9 +170,26 @@ class Speech:
                 done = done or result.done
         self.release(state)
 
+    def _make_room(self) -> int:
+        """First voices that nobody speaks with go, then a context that nobody waits for."""
+        return self.voices.let_go_of_idle() or self._parking.make_room()
+
+    def _spare(self) -> int:
+        """Other programs need memory: voices that nobody speaks with, and what steps had."""
+        freed = self.voices.let_go_of_idle()
+        # Where steps are captured: nothing may be given back in the midst of that.
+        self._places[FLOW].run(torch.cuda.empty_cache)
+        return freed
+
     def _ids(self, segment: Segment) -> tuple[int, ...]:
         spelled = spell(segment, self.models.generation)
         return tuple(self.models.tokenizer.encode(spelled.text, control=False))
+
+
+def _watch(models: Models, spare: Callable[[], int]) -> Watch | None:
+    if models.gauge is None:
+        return None
+    return Watch(models.gauge, models.share.reserve_bytes, spare)
 
 
 def _sound_seed(work: Work) -> int:

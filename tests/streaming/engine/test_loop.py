@@ -227,6 +227,19 @@ class TestRunAhead:
         assert bench.stats().parked == 1
         assert Audio in kinds(bench.turn(Unpark(ctx=1)))
 
+    def test_its_runner_is_told_who_must_wait_and_how_long_it_may(self):
+        bench = Bench(max_ahead_s=2.0)
+        bench.turn(*opened(1, "x" * 200), *opened(2, "x" * 200), times=100)
+        works = {ctx: live.work for ctx, live in bench.engine._live.items()}
+        assert [work.parked for work in works.values()] == [True, True]
+        assert works[1].slack_s == pytest.approx(2.0, abs=0.3)
+        bench.clock.advance(0.5)
+        bench.turn(Played(ctx=1, samples=1200), Park(ctx=2))
+        assert (works[1].parked, works[2].parked) == (True, True)
+        assert works[2].slack_s == float("inf")
+        bench.turn(Played(ctx=1, samples=36_000), Unpark(ctx=2))
+        assert (works[1].parked, works[2].parked) == (False, True)
+
     def test_with_nothing_to_do_it_sleeps_until_its_next_sign_of_life(self):
         bench = Bench()
         bench.turn(times=2)

@@ -3,14 +3,14 @@
 from types import SimpleNamespace
 
 import pytest
-from cosyvoice_rig import Rig, alone, load, settled
+from cosyvoice_rig import Rig, alone, settled
 
 from streaming.cosyvoice.flow.host import HostMemory
 from streaming.messages import Cancel, Failed, Finished, Park, Unpark
 from streaming.runners.cosyvoice.parking import Parking
 
-LONG = "This text is long enough to take a few pages for itself, and a few more."
-OTHER = "Somebody else has something to say."
+LONG = "Long enough to take three pages."
+OTHER = "Me too."
 
 
 @pytest.fixture
@@ -26,8 +26,8 @@ def model(runner):
 def park_once(model, ctx, ready):
     """Let it turn until ``ready(row)``, then the listener goes away."""
     for _ in range(5000):
-        live = model.rig.engine._live[ctx]
-        if live.work is not None and ready(live.work.state):
+        live = model.rig.engine._live.get(ctx)
+        if live is not None and live.work is not None and ready(live.work.state):
             model.rig.inbox.append(Park(ctx=ctx))
             model.rig.turns(1)
             return live.work.state
@@ -48,7 +48,8 @@ def in_a_hop(row):
 
 
 def short_of(model, pages):
-    """All pages but so many are taken by nobody we know."""
+    """No voice is idle, and all pages but so many are taken by nobody we know."""
+    model.runner._speech.voices.let_go_of_idle()
     return model.pool.take(model.pool.free - pages)
 
 
@@ -100,10 +101,9 @@ def test_two_who_come_back_take_turns_where_there_is_room_for_one(model):
 
 def test_nobody_is_moved_who_is_listened_to(model):
     model.rig.speak(1, LONG, seed=1)
-    for _ in range(5000):
-        model.rig.turns(1)
-        if between_hops(model.rig.engine._live[1].work.state):
-            break
+    park_once(model, 1, between_hops)
+    unpark(model, 1)
+    model.rig.turns(1)
     hoard = short_of(model, 0)
     model.rig.speak(2, OTHER, seed=2)
     model.rig.run(2)
@@ -130,9 +130,8 @@ def test_where_the_host_has_no_room_the_newest_is_refused(model, pages):
     assert model.rig.of(1, Finished)
 
 
-def test_without_a_setting_to_the_contrary_some_of_the_host_may_be_taken(checkpoint, tmp_path):
-    assert load(checkpoint, tmp_path)._speech.models.flow.host.allowed
-    assert not load(checkpoint, tmp_path, host_mib=0)._speech.models.flow.host.allowed
+def test_without_a_setting_to_the_contrary_some_of_the_host_may_be_taken(runner):
+    assert runner._speech.models.flow.host.allowed
 
 
 class TestWhoGoesFirst:
