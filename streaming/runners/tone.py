@@ -2,9 +2,9 @@
 
 It makes the traffic of speech for tests and for measuring everything else. A context's frequency
 follows from its voice and seed, so a listener can tell streams apart; that of a voice made of a
-recording follows from the recording. Text may hold faults, for tests of what surrounds a runner:
-``[[raise]]`` raises in the step, ``[[sleep:0.5]]`` blocks it for half a second, ``[[nan]]`` makes
-samples that are no numbers.
+recording follows from the recording. A client's text may hold faults, for tests of what surrounds
+a runner: ``[[raise]]`` raises in the step, ``[[sleep:0.5]]`` blocks it for half a second,
+``[[nan]]`` makes samples that are no numbers.
 """
 
 from __future__ import annotations
@@ -137,19 +137,19 @@ class ToneRunner(OneStage):
 
 
 def _step(work: Work, place: _Place) -> Made:
-    _commit_faults(work.segment.text)
+    _commit_faults(work.segment.source)
     total = length_samples(work.segment.text, work.speed)
     end = min(place.samples + STEP_SAMPLES, total)
     samples = _sine(place.hz, place.samples, end)
-    if "[[nan]]" in work.segment.text:
+    if "[[nan]]" in work.segment.source:
         samples[:] = np.nan
     return Made(samples, done=end == total, state=_Place(place.hz, end), expected_samples=total)
 
 
-def _commit_faults(text: str) -> None:
-    if "[[raise]]" in text:
+def _commit_faults(source: str) -> None:
+    if "[[raise]]" in source:
         raise RuntimeError("the text asked for a fault")
-    if found := _SLEEP.search(text):
+    if found := _SLEEP.search(source):
         time.sleep(float(found.group(1)))
 
 

@@ -300,7 +300,7 @@ async def test_text_the_voice_cannot_speak_is_told_after_what_it_could(
     live_server: LiveServer,
 ) -> None:
     async with talking(live_server.ws_url, FAST) as talk:
-        await talk.send("open", ctx="a")
+        await talk.send("open", ctx="a", voice="heart")
         await talk.send("text", ctx="a", delta="This much is English. 这是中文。")
         await talk.send("end", ctx="a")
         error = await talk.until("error")

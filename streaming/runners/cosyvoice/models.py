@@ -61,6 +61,7 @@ def build(settings: EngineSettings) -> Models:
             "`python -m streaming.cosyvoice.download cosyvoice3` fetches one"
         )
     device, dtype = choose(settings)
+    torch.set_num_threads(settings.threads)
     folder = Path(settings.model)
     loaded = checkpoint.load(folder)
     llm = _llm(loaded).to(device, dtype).eval()
