@@ -28,7 +28,8 @@ from streaming.cosyvoice.sizes import MEL_BANDS, Generation
 from streaming.errors import UnknownVoice
 from streaming.messages import Voice
 from streaming.runners.cosyvoice.prompts import Spoken
-from streaming.voices.files import VoiceFiles, digest
+from streaming.text.speakable import guess_language
+from streaming.voices.files import VoiceFiles, VoiceRecord, digest
 from streaming.voices.starters import Starter, starters
 
 LANGUAGES: dict[Generation, tuple[str, ...]] = {
@@ -212,8 +213,7 @@ class Voices:
             features = self._features(record.audio, self._files.audio(record.audio))
         except FileNotFoundError as error:
             raise UnknownVoice(f"no voice {voice!r} is stored") from error
-        language = "" if record.language == "auto" else record.language.split("-")[0].lower()
-        return _part(record.audio, record.transcript, language, features)
+        return _part(record.audio, record.transcript, _language(record), features)
 
     def _features(self, audio: str, wav: Path) -> PromptFeatures:
         """Of a stored recording: as they were kept, else made anew of what is clean already."""
@@ -237,6 +237,13 @@ class Voices:
             return PromptFeatures.from_bytes(data)
         except (FileNotFoundError, UnreadableFeatures):
             return None
+
+
+def _language(record: VoiceRecord) -> str:
+    """What is spoken in the recording: as its owner said, else as its transcript's letters say."""
+    if record.language != "auto":
+        return record.language.replace("_", "-").split("-")[0].lower()
+    return guess_language(record.transcript, "")
 
 
 def _part(audio: str, transcript: str, language: str, features: PromptFeatures) -> VoicePart:

@@ -21,11 +21,12 @@ SPEECH_A_TEXT_TOKEN = 6
 ENGLISH, MANDARIN = "starter-english", "starter-mandarin"
 
 
-def load(checkpoint, voices_dir, *, slots=10, flow_mib=256, **cosyvoice):
+def load(checkpoint, voices_dir, *, slots=10, precision="fp32", flow_mib=256, **cosyvoice):
     settings = EngineSettings(
         runner="cosyvoice",
         model=str(checkpoint),
         device="cpu",
+        precision=precision,
         slots=slots,
         max_ahead_s=1000.0,
         voices_dir=str(voices_dir),
@@ -42,6 +43,20 @@ def few_tokens(runner):
     decoder.limits = replace(decoder.limits, most=SPEECH_A_TEXT_TOKEN)
 
 
+class Watched:
+    """A runner that keeps what each context began last."""
+
+    def __init__(self, runner, begun):
+        self._runner, self._begun = runner, begun
+
+    def __getattr__(self, name):
+        return getattr(self._runner, name)
+
+    def begin(self, work):
+        self._begun[work.ctx] = self._runner.begin(work)
+        return self._begun[work.ctx]
+
+
 class Rig:
     """Put messages in, let it turn, look at what it said."""
 
@@ -50,7 +65,9 @@ class Rig:
         self.inbox = deque()
         self.sent = []
         self.woken = threading.Event()
-        self.engine = Engine(runner, runner._settings, self, SystemClock())
+        self.begun = {}
+        watched = Watched(runner, self.begun)
+        self.engine = Engine(watched, runner._settings, self, SystemClock())
         self.engine.begin()
 
     def receive(self, timeout_s):
