@@ -147,7 +147,7 @@ class Context:
 
     def _on_words(self, event: Words) -> None:
         self.transcript.words(event)
-        if not self.request.timestamps:
+        if event.provisional or not self.request.timestamps:
             return
         items = [
             WordTime(

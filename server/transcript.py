@@ -18,6 +18,7 @@ class _Spot:
 
     samples: int
     char_end: int
+    provisional: bool = False
 
 
 class Transcript:
@@ -40,9 +41,13 @@ class Transcript:
         self._spots.append(_Spot(started.position_samples, started.segment.char_start))
 
     def words(self, words: Words) -> None:
-        """When each word of a segment sounds; one counts as spoken from its middle on."""
+        """When each word of a segment sounds; one counts as spoken from its middle on.
+
+        What was said provisionally of them before holds no longer.
+        """
+        self._spots = deque(spot for spot in self._spots if not spot.provisional)
         self._spots.extend(
-            _Spot((word.start_samples + word.end_samples) // 2, word.char_end)
+            _Spot((word.start_samples + word.end_samples) // 2, word.char_end, words.provisional)
             for word in words.items
         )
 

@@ -334,6 +334,8 @@ class Words(Message, frozen=True, kw_only=True):
     segment_index: int
     items: tuple[Word, ...]
     source: Literal["align", "estimate"]
+    provisional: bool = False
+    """The segment's length is a guess so far; words of the same segment follow once it is known."""
 
 
 class Mark(Message, frozen=True, kw_only=True):

@@ -33,7 +33,7 @@ class Track:
         self._sent_samples = 0
         self._segment_start = 0
         self._open = False
-        self._words_due = False
+        self._words_due = self._guess_due = False
 
     @property
     def position_samples(self) -> int:
@@ -70,20 +70,32 @@ class Track:
         self._joined_samples += len(pause) // _SAMPLE_BYTES
         before = self._cut(pause, final=False)
         self._open = True
-        self._words_due = self._words
+        self._words_due = self._guess_due = self._words
         self._segment_start = self._joined_samples
         at = self._joined_samples
         return [*before, SegmentStarted(ctx=self._ctx, segment=segment, position_samples=at)]
 
     def _time_words(self, segment: Segment, made: Made) -> Iterator[Words]:
-        """Words go out before their audio wherever the segment's length is known by then."""
+        """Words go out before their audio wherever the segment's length is known by then.
+
+        Until it is, those of a segment of the usual length stand in for them.
+        """
         length = self._joined_samples - self._segment_start if made.done else made.expected_samples
-        if not self._words_due or length is None:
-            return
-        self._words_due = False
-        items = estimate_words(segment, self._segment_start, length)
-        yield Words(
-            ctx=self._ctx, segment_index=segment.index, items=tuple(items), source="estimate"
+        if self._words_due and length is not None:
+            self._words_due = self._guess_due = False
+            yield self._timed(segment, length, provisional=False)
+        elif self._words_due and self._guess_due and made.usual_samples:
+            self._guess_due = False
+            yield self._timed(segment, made.usual_samples, provisional=True)
+
+    def _timed(self, segment: Segment, length_samples: int, *, provisional: bool) -> Words:
+        items = estimate_words(segment, self._segment_start, length_samples)
+        return Words(
+            ctx=self._ctx,
+            segment_index=segment.index,
+            items=tuple(items),
+            source="estimate",
+            provisional=provisional,
         )
 
     def _cut(self, pcm: bytes, *, final: bool) -> Iterator[Audio]:

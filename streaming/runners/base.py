@@ -61,6 +61,8 @@ class Made:
     state: Any = None
     expected_samples: int | None = None
     """How long the whole segment will be, where that is known before it is done."""
+    usual_samples: int | None = None
+    """About how long it will be, where nobody knows yet."""
 
 
 StepResult: TypeAlias = Made | Exception

@@ -17,7 +17,7 @@ from __future__ import annotations
 import re
 from itertools import accumulate, pairwise
 
-from streaming.messages import Segment, Word
+from streaming.messages import SAMPLE_RATE, Segment, Word
 from streaming.text.normal.markup import SILENT
 
 _UNSPACED = (
@@ -83,6 +83,21 @@ def _words(segment: Segment) -> list[tuple[str, int, int]]:
         and (not segment.spans or any(heard[match.start() : match.end()]))
         and not any(match.start() in mark for mark in marks)
     ]
+
+
+def usual_samples(segment: Segment) -> int:
+    """About how long the segment is when spoken at speed 1, at 24 kHz."""
+    words = _words(segment)
+    if not words:
+        return 0
+    lengths_ms = [_said_ms(text) for text, _, _ in words]
+    if segment.spans:
+        lengths_ms = _spoken_ms(segment, words, lengths_ms)
+    pauses_ms = sum(
+        _pause_ms(segment.source[end:begin]) for (_, _, end), (_, begin, _) in pairwise(words)
+    )
+    spoken_ms = sum(lengths_ms) + pauses_ms + LAST_WORD_MS
+    return TAIL_SAMPLES + round(spoken_ms * SAMPLE_RATE / 1000)
 
 
 def estimate_words(segment: Segment, start_samples: int, samples: int) -> tuple[Word, ...]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import msgspec
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -92,3 +93,17 @@ def test_both_parts_joined_are_the_whole_text_and_the_first_only_grows(
         assert spoken + remaining == "".join(deltas)
         assert spoken.startswith(before)
         before = spoken
+
+
+def test_words_of_a_guessed_length_hold_until_the_length_is_known():
+    said = Transcript()
+    said.append("one two three")
+    guessed, known = (
+        words((0, 3, 0, 100), (4, 7, 100, 200)),
+        words((0, 3, 0, 300), (4, 7, 300, 600)),
+    )
+    said.words(msgspec.structs.replace(guessed, provisional=True))
+    assert said.split(60) == ("one", " two three")
+    said.words(known)
+    assert said.split(160) == ("one", " two three")
+    assert said.split(450) == ("one two", " three")

@@ -38,6 +38,8 @@ class Utterance:
     hop: Hop | None = None
     mel: list[Tensor] = field(default_factory=list)
     """Frames ``(T, 80)`` of each hop that the vocoder has not taken."""
+    usual_samples: int = 0
+    """About how long it will be."""
 
     @property
     def expected_samples(self) -> int | None:

@@ -88,6 +88,17 @@ def test_words_come_before_their_audio_when_the_runner_knows_how_long_it_will_be
     assert not any(isinstance(event, Words) for event in then)
 
 
+def test_words_of_the_usual_length_stand_in_until_the_length_is_known():
+    one, spoken = track(words=True), segment("Hello there.")
+    guess = Made(TONE, done=False, usual_samples=4 * LENGTH)
+    known = Made(TONE, done=False, expected_samples=3 * LENGTH, usual_samples=4 * LENGTH)
+    made = (guess, guess, known, Made(TONE, done=True))
+    steps = [one.add(spoken, each, final=each.done) for each in made]
+    told = [[each for each in step if isinstance(each, Words)] for step in steps]
+    assert [[each.provisional for each in step] for step in told] == [[True], [], [False], []]
+    assert told[0][0].items[-1].end_samples > told[2][0].items[-1].end_samples
+
+
 def test_nobody_who_did_not_ask_is_sent_words():
     events = track().add(segment(), Made(TONE, done=True), final=True)
     assert not any(isinstance(event, Words) for event in events)

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from streaming.messages import Segment
-from streaming.text.words import estimate_words, split_words
+from streaming.text.words import estimate_words, split_words, usual_samples
 
 
 def segment(source, char_start=0):
@@ -92,3 +92,18 @@ class TestEstimate:
         borders = [border for word in made for border in (word.start_samples, word.end_samples)]
         assert borders == sorted(borders)
         assert all(start <= border <= start + samples for border in borders)
+
+
+def test_the_usual_length_grows_with_what_is_said():
+    short, long, chinese = (
+        usual_samples(_plain(text)) / 24_000
+        for text in ("Hello.", "Hello there, how are you today?", "今天天气怎么样？")
+    )
+    assert 0.2 < short < 1.2
+    assert 1.2 < long < 4.0
+    assert 0.8 < chinese < 4.0
+    assert usual_samples(_plain("…")) == 0
+
+
+def _plain(text):
+    return Segment(index=0, text=text, source=text, char_start=0, char_end=len(text), ending="end")
