@@ -127,7 +127,7 @@ def _batched(options: Options) -> dict[str, Any]:
     _say("the language model")
     sizes = tiny.sizes(options.generation, options.llm_size).llm
     found = batch.measure(
-        batch.decoder(sizes, batch.BATCH), batches=(1, batch.BATCH), steps=batch.STEPS
+        batch.decoder(sizes, batch.BATCH), (1, batch.BATCH), steps=batch.STEPS, rounds=batch.ROUNDS
     )
     ratio = found[batch.BATCH]["tokens_per_s"] / found[1]["tokens_per_s"]
     return {f"llm_batch{batch.BATCH}_over_1": round(ratio, 2), "llm": found}

@@ -31,7 +31,7 @@ from streaming.cosyvoice.sizes import BLOCK_TOKENS, LOOKAHEAD_TOKENS, SPEECH_TOK
 from streaming.cosyvoice.vocoder import Vocoder
 
 WINDOW_S = 3.0
-EARLY, ROUNDS = 5, 3
+EARLY, ROUNDS = 5, 2
 
 
 @dataclass(frozen=True)
