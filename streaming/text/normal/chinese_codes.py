@@ -163,6 +163,11 @@ RULES: tuple[tuple[re.Pattern[str], Make], ...] = (
         _unit_room,
     ),
     (re.compile(r"(?<![\d.第])(\d{3})(?=路(?:公交|车|汽车|电车|[，。、！？]|$))"), _room),
+    (re.compile(r"(?<=公交)(\d{3})(?![\d路.])"), _room),
+    (
+        re.compile(r"(?<=[A-Za-z]{2})@(\d{1,12})(?![\d.A-Za-z])"),
+        lambda found: f"艾特{digits(found[1])}",
+    ),
     (_TRAIN, _train),
     (_SERVICE, lambda found: phone_digits(found.group())),
     (_LISTED, _listed),

@@ -61,6 +61,7 @@ BEFORE_NUMBERS: tuple[tuple[re.Pattern[str], Make], ...] = (
     (re.compile("[\u2160-\u217f\u2460-\u249b\u3220-\u3229\u3280-\u3289\u24f5-\u24fe\u2776-\u2793]"), _circled),
     (re.compile(r"[#＃](?=号键?|键)"), "井"),
     (re.compile(r"(?<=[按拨])[#＃](?![\w号键])"), "井号键"),
+    (re.compile(r"(?<=[\u4e00-\u9fffA-Za-z]{2})\s>\s(?=[\u4e00-\u9fffA-Za-z]{2})"), "，"),
     (re.compile(r"(?<![A-Za-z0-9])[#＃№](?=\d)"), lambda _: ""),
     (re.compile(r"(?<![A-Za-z0-9.)])\+1(?![\d.])"), lambda _: "加一"),
     (re.compile(r"([A-Za-z]\d{1,3})\+"), lambda found: f"{found[1]}加"),
@@ -69,6 +70,8 @@ BEFORE_NUMBERS: tuple[tuple[re.Pattern[str], Make], ...] = (
     (re.compile(r"(?<=[周期][一二三四五六日天])\s?[-–—~～]\s?(?=(?:周|星期)?[一二三四五六日天])"), "到"),
 )  # fmt: skip
 ABOUT: tuple[tuple[re.Pattern[str], Make], ...] = (
+    (re.compile(r"[↑▲](?=\s?\d)"), "上升"),
+    (re.compile(r"[↓▼](?=\s?\d)"), "下降"),
     (re.compile(r"(?<![^\s，。：:；、（(“])[~～∼](?=\d)|(?<=[约概近])[~～∼](?=\d)"), _about),
 )
 """Before a number that has a unit behind it."""

@@ -80,7 +80,7 @@ def _range(found: re.Match[str]) -> str:
     if _is_year(low) and (_is_year(high) or len(high) == 2):
         until = year(int(high)) if len(high) == 4 else cardinal(int(high))
         return f"{year(int(low))} to {until}"
-    return f"{number(low)}{' ' if low == high else ' to '}{number(high)}"
+    return f"{number(low)}{' ' if low == high == '50' else ' to '}{number(high)}"
 
 
 def _year(found: re.Match[str]) -> str | None:
@@ -147,7 +147,7 @@ _RULES: tuple[tuple[re.Pattern[str], Make], ...] = (
     (re.compile(rf"(?<![\w.-])({_N})\s?x\s?{_N}(?:\s?x\s?{_N})?(?![\w])|(?<![\w.-])\d{{3,4}}\s?×\s?\d{{3,4}}(?!\w)"), _by),
     (re.compile(r"(?<=[\d)])\s?[*×·∙]\s?(?=[\d(])"), " times "),
     (re.compile(rf"(?<=[\d)])\s?[-–−]\s?(?={_N}\s?=)|(?<=[\d)])\s[−]\s(?=\d)"), " minus "),
-    (re.compile(r"(?<![\d:.])(\d{1,3}):(\d{1,3})(?![\d:])"), _ratio),
+    (re.compile(r"(?<![\d:.])(\d{1,3}(?:\.\d+)?):(\d{1,3}(?:\.\d+)?)(?![\d:]|\.\d)"), _ratio),
     *maths.FOLDS,
     (re.compile(rf"(?<![\w.,$€£-])({_N})([MB])(?=\+|\s(?:{_COUNTED})\b)|(?<![\w.,$€£-])(?=\d+\.)({_N})([MB])(?!\w)"), _millions),
     (re.compile(r"\b(Table|Figure|Fig\.|Exhibit|Section)\s(\d{1,2})-(\d{1,2})(?!\d)"), _dashed),

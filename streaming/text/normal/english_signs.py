@@ -89,12 +89,19 @@ BEFORE_NUMBERS: tuple[tuple[re.Pattern[str], Make], ...] = (
     (re.compile(rf"(?<![\w.])({'|'.join(_BEFORE_NUMBER)})\.\s?(?=\d)"), _before_number),
     (re.compile(r"(?<![\w)(])(\d{1,2})\)\s(?![-+*/=<>])"), lambda found: f"{found[1]}, "),
     (re.compile(r"\b(Nos?|nos?)\.\s?(?=\d)"), lambda found: f"{found[1][0]}umber{'s' if found[1].endswith('s') else ''} "),
+    (re.compile(r"(?<=[Pp]ress )#(?!\w)|(?<=\bthe )#(?= key)|(?<=\bor )#(?![\w#])"), lambda _: "pound"),
+    (re.compile(r"(?<=\d)#(?!\w)"), lambda _: " pound"),
+    (re.compile(r"(?<=[Dd]ial )\*(?=\d)"), lambda _: "star "),
+    (re.compile(r"(?<=[A-Za-z]{2})\s>\s(?=[A-Z][A-Za-z])"), lambda _: ", "),
+    (re.compile(r"(?<=[A-Za-z]),(?=[A-Za-z])"), lambda _: ", "),
     (re.compile(r"(?<![\w&])[#№]\s?(?=\d)"), lambda _: "number "),
     (re.compile(r"(?<![\w&#])#(?=[A-Za-z])"), lambda _: ""),
     (re.compile(r"§\s?(?=\d)"), lambda _: "section "),
     (re.compile(rf"(?<![\w.])(?:{_SHORT_WORDS})(?!\w)"), _short),
 )  # fmt: skip
 ABOUT: tuple[tuple[re.Pattern[str], Make], ...] = (
+    (re.compile(r"[↑▲](?=\s?[\d$€£])"), lambda _: "up "),
+    (re.compile(r"[↓▼](?=\s?[\d$€£])"), lambda _: "down "),
     (re.compile(r"(?<![\w~])(?<![\d)] )[~～∼]\s?(?=[\d$€£.])"), _about),
 )
 """Before a number that has a unit behind it."""

@@ -25,6 +25,7 @@ _BREAK_TAG = re.compile(
     r"<(?:br|hr|p|li|tr|td|th|div)\b[^<>]{0,200}>|</(?:summary|h[1-6]|option|title|caption|dt)>",
     re.IGNORECASE,
 )
+_SCRIPT = re.compile(r"<(script|style)\b[^<>]{0,200}>.{0,4000}?</\1\s?>", re.DOTALL | re.IGNORECASE)
 _TAG = re.compile(
     r"</?[A-Za-z][A-Za-z0-9:-]{0,30}(?:\s[^<>=]{0,60}=[^<>]{0,200})?\s?/?>|<!--.{0,200}?-->",
     re.DOTALL,
@@ -70,6 +71,7 @@ def strip_control(aligned: Aligned) -> None:
     """Take control tokens and tags away; entities become what they stand for."""
     aligned.sub(CONTROL, _gap)
     aligned.sub(_AUTOLINK, lambda found: found[1].removeprefix("mailto:"))
+    aligned.sub(_SCRIPT, "")
     aligned.sub(_BREAK_TAG, ", ")
     aligned.sub(_TAG, "")
     aligned.sub(_ENTITY, lambda found: _ENTITIES[found[1]])

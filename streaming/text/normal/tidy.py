@@ -33,7 +33,7 @@ _BEFORE_MARK = re.compile(
     r" +(?=[,.!?;:，。！？；：、…)）\]」』”])|(?<=[，。！？；：、（“「『]) +|(?<=[(]) +"
 )
 _BETWEEN_HAN = re.compile("(?<=[\u4e00-\u9fff]) (?=[\u4e00-\u9fff])")
-_EMPTY = re.compile(r"\(\s*\)|（\s*）|\[\s*\]|【\s*】|“\s*”|\"\s*\"|「\s*」")
+_EMPTY = re.compile(r"\(\s*\)|（\s*）|\[\s*\]|【\s*】|“\s*”|(?<![\w,.!?;:])\"\s*\"(?!\w)|「\s*」")
 _COMMAS = re.compile(r"([,，、;；:：])(?:\s*[,，、])+")
 _COMMA_STOP = re.compile(r"\s*[,，、]+\s*(?=[.!?。！？])")
 _STOP_COMMA = re.compile(r"(?<=[!?。！？])\s*[,，、]+|(?<=[a-z]{3}\.)\s*,+")
