@@ -469,7 +469,7 @@ class TestWhatIsWrittenDown:
         assert (engine.kind, engine.device, engine.precision) == ("cosyvoice", "cuda", "fp16")
 
     def test_half_precision_for_gpus_is_refused_on_a_cpu(self):
-        with pytest.raises(ConfigError, match="fp32 | bf16"):
+        with pytest.raises(ConfigError, match=r"fp32 \| bf16"):
             load(["--model", "models/x", "--device", "cpu", "--precision", "fp16"], {})
 
     def test_the_table_in_the_docs_is_complete_and_true(self):
@@ -483,6 +483,11 @@ class TestWhatIsWrittenDown:
         for name, rule in RULES.items():
             if dataclasses.is_dataclass(rule):
                 assert rows[name] == str(rule), name
+
+    def test_one_of_two_numbers_may_be_named_and_no_other(self):
+        flag = {"COSYSTREAM__ENGINE__COSYVOICE__STREAMS": "1"}
+        assert load([], flag).engine.cosyvoice.streams == 1
+        assert "allowed: 1 or 4" in message_of(environ=dict.fromkeys(flag, "2"))
 
     def test_every_number_has_a_range(self):
         numbers = [name for name, key in KEYS.items() if key.hint in {int, float}]
