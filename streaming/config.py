@@ -66,8 +66,10 @@ class CosyVoiceSettings:
     """The host's memory for contexts that wait while the flow's is short, in MiB; 0: none."""
     memory_budget: float = 0.85
     """Of the device's free memory at the start, at most so much is taken."""
+    streams: int = 4
+    """CUDA streams: 1 for all stages, or 4, one a stage and one for copies."""
     compile: bool = False
-    """Compile the networks' steps: a long start, then less time a step."""
+    """Compile the flow's steps on a GPU: a long start, then less time a step."""
 
 
 @dataclass(frozen=True)
@@ -81,7 +83,7 @@ class EngineSettings:
     model: str | None = None
     default_voice: str | None = None
     threads: int = 1
-    """Threads of the embedded voice's inference."""
+    """Threads that a model computes with on a CPU."""
     slots: int = 1024
     """Contexts active at once; one more is refused with ``overloaded``."""
     capacity: int = 0

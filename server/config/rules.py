@@ -34,6 +34,21 @@ class Range:
         return f"{self.least} to {self.most}"
 
 
+@dataclass(frozen=True)
+class Either:
+    """One of two numbers."""
+
+    one: int
+    other: int
+
+    def __call__(self, value: Any) -> Fault:
+        """Both, where the value is neither."""
+        return None if value in {self.one, self.other} else str(self)
+
+    def __str__(self) -> str:
+        return f"{self.one} or {self.other}"
+
+
 _GIB = 1 << 30
 LEXICON_LINES = 500
 """The child processes are given them on their command line, which bounds them."""
@@ -145,6 +160,7 @@ RULES: dict[str, Callable[[Any], Fault]] = {
     "engine.cosyvoice.flow_mib": Range(0, 1_048_576),
     "engine.cosyvoice.host_mib": Range(0, 1_048_576),
     "engine.cosyvoice.memory_budget": Range(0.05, 0.85),
+    "engine.cosyvoice.streams": Either(1, 4),
     "drain_s": Range(0, 3_600),
 }
 """What each setting may be, beside its type; choices and booleans need no rule."""

@@ -23,6 +23,7 @@ from streaming.errors import SynthesisFailed
 from streaming.messages import Segment
 from streaming.runners.base import Later, StepResult, Work
 from streaming.runners.cosyvoice.card import Watch
+from streaming.runners.cosyvoice.copies import Copies
 from streaming.runners.cosyvoice.flow_stage import FlowStage
 from streaming.runners.cosyvoice.llm_stage import LlmStage
 from streaming.runners.cosyvoice.models import Models
@@ -35,6 +36,7 @@ from streaming.runners.cosyvoice.utterance import Utterance
 from streaming.runners.cosyvoice.vocoder_stage import VocoderStage
 from streaming.runners.cosyvoice.voices import Voices
 from streaming.steps import Want
+from streaming.text.words import usual_samples
 from streaming.voices.files import VoiceFiles
 
 PRIORITIES = {LLM: FIRST, FLOW: LAST, VOCODER: FIRST}
@@ -59,13 +61,15 @@ class Speech:
             models.speakers,
             models.share.voice_bytes,
         )
-        self._places = places(models.device, PRIORITIES)
+        streams = settings.cosyvoice.streams
+        self._places = places(models.device, PRIORITIES, streams)
         self._llm = LlmStage(models.decoder, self._places[LLM])
         self._parking = Parking(models.flow)
         self._flow = FlowStage(
             models.flow, self._places[FLOW], settings.cosyvoice, self._make_room, self._parking
         )
-        vocoder = VocoderStage(models.vocoder, models.device, self._places[VOCODER])
+        copies = Copies(models.device, streams)
+        vocoder = VocoderStage(models.vocoder, models.device, self._places[VOCODER], copies)
         self._steps: dict[str, _StageOf] = {LLM: self._llm, FLOW: self._flow, VOCODER: vocoder}
         self._watch = _watch(models, self._spare)
         self._rhythm = RHYTHMS[models.generation]
@@ -98,6 +102,7 @@ class Speech:
             ),
             stretch=MelStretch(work.speed),
             sound=self.models.vocoder.begin(_sound_seed(work)),
+            usual_samples=round(usual_samples(work.segment) / work.speed),
         )
         self._parking.add(work)
         return row

@@ -2,13 +2,15 @@
 
 A thread a stage launches its kernels on a stream of its own and waits for them there, so no stage
 waits for another, nothing runs on the default stream, and all that a network keeps is touched by
-its own thread alone. Knows: threads, streams. Does not know: what is computed.
+its own thread alone. Asked for one stream, all stages share one such thread, and take turns. Knows:
+threads, streams. Does not know: what is computed.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import AbstractContextManager
 from typing import Protocol, TypeVar
 
 import torch
@@ -17,6 +19,9 @@ T = TypeVar("T")
 
 FIRST, LAST = -1, 0
 """Stream priorities: lower goes first."""
+
+ONE = 1
+"""Of streams: all on the same."""
 
 
 class Place(Protocol):
@@ -46,11 +51,37 @@ class Inline:
         """Nothing is held."""
 
 
+class Stream(Protocol):
+    """What is launched on it is computed in order."""
+
+    def entered(self) -> AbstractContextManager[None]:
+        """While it lasts, what this thread launches goes there."""
+        ...
+
+    def synchronize(self) -> None:
+        """Wait for all that was launched."""
+
+
+class CudaStream:
+    """A device's."""
+
+    def __init__(self, device: torch.device, priority: int) -> None:
+        self.cuda: torch.cuda.Stream = torch.cuda.Stream(device, priority=priority)  # type: ignore[no-untyped-call]
+
+    def entered(self) -> AbstractContextManager[None]:
+        """As torch does it."""
+        return torch.cuda.stream(self.cuda)
+
+    def synchronize(self) -> None:
+        """Without holding up other threads."""
+        self.cuda.synchronize()
+
+
 class StreamThread:
     """One thread, one stream."""
 
-    def __init__(self, name: str, device: torch.device, priority: int) -> None:
-        self._stream = torch.cuda.Stream(device, priority=priority)  # type: ignore[no-untyped-call]
+    def __init__(self, name: str, stream: Stream) -> None:
+        self._stream = stream
         self._pool = ThreadPoolExecutor(max_workers=1, thread_name_prefix=name)
 
     def run(self, work: Callable[[], T]) -> Future[T]:
@@ -62,14 +93,24 @@ class StreamThread:
         self._pool.shutdown()
 
     def _run(self, work: Callable[[], T]) -> T:
-        with torch.cuda.stream(self._stream):
+        with self._stream.entered():
             made = work()
             self._stream.synchronize()
         return made
 
 
-def places(device: torch.device, stages: dict[str, int]) -> dict[str, Place]:
-    """One a stage, by name, with its stream's priority; on a CPU all are the same."""
+def places(
+    device: torch.device,
+    stages: Mapping[str, int],
+    streams: int,
+    stream: Callable[[torch.device, int], Stream] = CudaStream,
+) -> dict[str, Place]:
+    """One a stage, by name, with its stream's priority; one for all where ``streams`` says so.
+
+    On a CPU all are the same, whatever it says.
+    """
     if device.type == "cpu":
         return dict.fromkeys(stages, Inline())
-    return {name: StreamThread(name, device, priority) for name, priority in stages.items()}
+    if streams == ONE:
+        return dict.fromkeys(stages, StreamThread("stages", stream(device, FIRST)))
+    return {name: StreamThread(name, stream(device, first)) for name, first in stages.items()}

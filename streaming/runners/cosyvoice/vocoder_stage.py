@@ -8,14 +8,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-import numpy as np
 import torch
 from torch import Tensor
 
 from streaming.cosyvoice.sizes import MEL_BANDS
 from streaming.cosyvoice.vocoder import MelStretch, Vocoder, VocoderState
 from streaming.errors import SynthesisFailed
-from streaming.runners.base import Later, Made, Samples, StepResult
+from streaming.runners.base import Later, Made, StepResult
+from streaming.runners.cosyvoice.copies import Copies, Fetched
 from streaming.runners.cosyvoice.threads import Place
 from streaming.runners.cosyvoice.together import together
 from streaming.runners.cosyvoice.utterance import Utterance
@@ -33,7 +33,9 @@ class _Given:
 
 @dataclass(frozen=True, eq=False)
 class _Made:
-    samples: Samples
+    fetched: Fetched
+    at: int
+    """Which of its rows."""
     sound: VocoderState
     stretch: MelStretch
 
@@ -41,10 +43,13 @@ class _Made:
 class VocoderStage:
     """Mel frames to samples."""
 
-    def __init__(self, vocoder: Vocoder, device: torch.device, place: Place) -> None:
+    def __init__(
+        self, vocoder: Vocoder, device: torch.device, place: Place, copies: Copies
+    ) -> None:
         self._vocoder = vocoder
         self._device = device
         self._place = place
+        self._copies = copies
 
     def step(self, rows: Sequence[Utterance]) -> Later:
         """All that waits of each."""
@@ -66,9 +71,10 @@ class VocoderStage:
             for each, (mel, _) in zip(given, stretched, strict=True)
         ]
         made = self._vocoder.step(rows)
+        fetched = self._copies.fetch([samples for samples, _ in made])
         return [
-            _checked(each, samples, sound, stretch)
-            for each, (samples, sound), (_, stretch) in zip(given, made, stretched, strict=True)
+            _Made(fetched, at, sound, stretch)
+            for at, ((_, sound), (_, stretch)) in enumerate(zip(made, stretched, strict=True))
         ]
 
     def _stretch(self, given: _Given) -> tuple[Tensor, MelStretch]:
@@ -80,21 +86,13 @@ class VocoderStage:
         return stretch.push(mel, last=given.last)
 
 
-def _checked(
-    given: _Given, samples: Tensor, sound: VocoderState, stretch: MelStretch
-) -> _Made | Exception:
-    host: Samples = samples.float().cpu().numpy()
-    if not np.isfinite(host).all():
-        row = given.row
-        return SynthesisFailed(
-            f"segment {row.segment} became noise that is no number (seed {row.seed})"
-        )
-    return _Made(host, sound, stretch)
-
-
 def _land(given: _Given, made: _Made | Exception) -> StepResult:
     if isinstance(made, Exception):
         return made
     row = given.row
+    if not made.fetched.good(made.at):
+        return SynthesisFailed(
+            f"segment {row.segment} became noise that is no number (seed {row.seed})"
+        )
     row.sound, row.stretch = made.sound, made.stretch
-    return Made(made.samples, given.last, row, row.expected_samples)
+    return Made(made.fetched.row(made.at), given.last, row, row.expected_samples, row.usual_samples)

@@ -1,0 +1,115 @@
+"""A thread a stage, as on a GPU, with contexts that come, go, wait and leave the device."""
+
+import contextlib
+import random
+
+import numpy as np
+import pytest
+import torch
+from cosyvoice_rig import Rig, alone, settled
+
+from streaming.cosyvoice.flow.host import HostMemory
+from streaming.messages import Failed, Finished, Park, Unpark
+from streaming.runners.cosyvoice import speech as speech_module
+from streaming.runners.cosyvoice import threads
+from streaming.runners.cosyvoice.rhythm import stages
+from streaming.runners.cosyvoice.runner import PRIORS
+from streaming.runners.cosyvoice.speech import Speech
+
+TEXTS = {1: "Long enough for two pages.", 2: "Another one of them."}
+
+
+class NullStream:
+    """On a CPU what is launched is done."""
+
+    def __init__(self, *of):
+        del of
+
+    def entered(self):
+        return contextlib.nullcontext()
+
+    def synchronize(self):
+        """Nothing is under way."""
+
+
+@pytest.fixture(params=[1, 4])
+def threaded(request, runner, monkeypatch):
+    """The runner that all tests of a generation share, its stages in one thread or in three."""
+    in_place = {ctx: alone(runner, text, seed=ctx) for ctx, text in TEXTS.items()}
+    before, inline = runner._speech, runner.stages
+    flow = before.models.flow
+    host, flow.host = flow.host, HostMemory(flow.pool, 1 << 30)
+
+    def places(device, names, streams):
+        del device, streams
+        return threads.places(torch.device("cuda", 0), names, request.param, NullStream)
+
+    monkeypatch.setattr(speech_module, "places", places)
+    runner._speech = Speech(before.models, runner._settings)
+    runner._speech.voices = before.voices
+    runner.stages = stages(8, PRIORS, in_flight=2)
+    yield runner, in_place
+    runner._speech.close()
+    runner._speech, runner.stages, flow.host = before, inline, host
+    assert settled(runner)
+
+
+def close(one, other):
+    """16-bit samples of the same audio, computed in batches of another shape."""
+    assert len(one) == len(other)
+    assert np.abs(one - other).max() <= 4
+
+
+def idle(rig, ctx):
+    """Until nothing of the context is under way."""
+    for _ in range(2000):
+        live = rig.engine._live.get(ctx)
+        if live is None or not live.under_way:
+            return
+        rig.turns(1)
+    raise AssertionError("a step has not ended")
+
+
+def for_a_while(rig, ctx, steps):
+    """So many steps, or to the end of the context."""
+    end = rig.engine._vitals.steps + steps
+    while rig.engine._vitals.steps < end and not rig.of(ctx, Finished | Failed):
+        rig.turns(1)
+
+
+def test_it_speaks_as_it_does_in_place(threaded):
+    runner, in_place = threaded
+    rig = Rig(runner)
+    for ctx, text in TEXTS.items():
+        rig.speak(ctx, text, seed=ctx)
+    rig.run(*TEXTS)
+    for ctx, expected in in_place.items():
+        close(rig.pcm(ctx), expected)
+    assert settled(runner)
+
+
+def test_contexts_take_turns_with_pages_for_one_and_say_what_they_would(threaded):
+    runner, in_place = threaded
+    rig, dice, flow = Rig(runner), random.Random(4), runner._speech.models.flow
+    runner._speech.voices.let_go_of_idle()
+    alone(runner, "One.")
+    longest_s = max(map(len, in_place.values())) // 24_000
+    hoard = flow.pool.take(flow.pool.free - 2 - longest_s)
+    for ctx, text in TEXTS.items():
+        rig.speak(ctx, text, seed=ctx)
+        rig.inbox.append(Park(ctx=ctx))
+    moved = 0
+    while left := [ctx for ctx in TEXTS if not rig.of(ctx, Finished | Failed)]:
+        ctx = dice.choice(left)
+        rig.inbox.append(Unpark(ctx=ctx))
+        for_a_while(rig, ctx, dice.randrange(20, 80))
+        rig.inbox.append(Park(ctx=ctx))
+        rig.turns(1)
+        idle(rig, ctx)
+        moved += flow.host.used_bytes > 0
+    del hoard
+    assert moved > 0
+    for ctx, expected in in_place.items():
+        assert rig.of(ctx, Finished)
+        close(rig.pcm(ctx), expected)
+    assert flow.host.used_bytes == 0

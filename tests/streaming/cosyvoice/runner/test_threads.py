@@ -1,0 +1,134 @@
+"""Places: what is given to one is done in order, and one stage waits for none but itself."""
+
+import contextlib
+import threading
+
+import pytest
+import torch
+
+from streaming.runners.cosyvoice.threads import FIRST, LAST, Inline, StreamThread, places
+
+CPU, CUDA = torch.device("cpu"), torch.device("cuda", 0)
+STAGES = {"llm": FIRST, "flow": LAST, "vocoder": FIRST}
+A_WHILE_S = 10
+
+
+class NullStream:
+    """Stands where a device's would: tells who entered it, and how often it was waited for."""
+
+    def __init__(self, *of):
+        self.priority = of[-1] if of else None
+        self.threads = set()
+        self.waited = 0
+
+    @contextlib.contextmanager
+    def entered(self):
+        self.threads.add(threading.current_thread().name)
+        yield
+
+    def synchronize(self):
+        self.waited += 1
+
+
+@pytest.fixture
+def made():
+    """``made(streams)``: places as on a GPU, closed at the end."""
+    with contextlib.ExitStack() as closing:
+
+        def make(streams):
+            found = places(CUDA, STAGES, streams, NullStream)
+            for place in found.values():
+                closing.callback(place.close)
+            return found
+
+        yield make
+
+
+@pytest.mark.parametrize("streams", [1, 4])
+def test_on_a_cpu_all_is_done_in_place_whatever_was_asked_for(streams):
+    found = places(CPU, STAGES, streams)
+    assert len(set(map(id, found.values()))) == 1
+    assert found["llm"].run(threading.current_thread).result(0) is threading.current_thread()
+
+
+def test_with_four_each_stage_has_a_thread_and_a_stream_of_its_priority(made):
+    found = made(4)
+    names = {name: place.run(threading.current_thread).result(A_WHILE_S).name
+             for name, place in found.items()}  # fmt: skip
+    assert len(set(names.values())) == 3
+    streams = {name: place._stream for name, place in found.items()}
+    assert {name: stream.priority for name, stream in streams.items()} == STAGES
+    assert {name: stream.threads for name, stream in streams.items()} == {
+        name: {thread} for name, thread in names.items()
+    }
+
+
+def test_with_one_all_stages_take_turns(made):
+    found, order = made(1), []
+    first = threading.Event()
+
+    def wait():
+        assert first.wait(A_WHILE_S)
+        order.append("flow")
+
+    running = [found["flow"].run(wait)]
+    running += [
+        found[name].run(lambda name=name: order.append(name)) for name in ("llm", "vocoder")
+    ]
+    first.set()
+    for each in running:
+        each.result(A_WHILE_S)
+    assert order == ["flow", "llm", "vocoder"]
+    assert len({id(place._stream) for place in found.values()}) == 1
+
+
+def test_with_four_a_stage_that_takes_long_holds_up_none_but_itself(made):
+    found = made(4)
+    end = threading.Event()
+    long = found["flow"].run(lambda: end.wait(A_WHILE_S))
+    behind = found["flow"].run(lambda: None)
+    assert found["llm"].run(lambda: "done").result(A_WHILE_S) == "done"
+    assert not long.done()
+    assert not behind.done()
+    end.set()
+    behind.result(A_WHILE_S)
+    assert long.done()
+
+
+@pytest.mark.parametrize("streams", [1, 4])
+def test_a_step_is_done_once_its_stream_was_waited_for(made, streams):
+    place = made(streams)["llm"]
+    before = place._stream.waited
+    place.run(lambda: None).result(A_WHILE_S)
+    assert place._stream.waited == before + 1
+
+
+@pytest.mark.parametrize("make", [Inline, lambda: StreamThread("test", NullStream())])
+def test_what_is_given_to_a_place_is_done_in_order_and_what_it_raises_is_told(make):
+    place, order = make(), []
+
+    def fail():
+        order.append("raised")
+        raise ValueError("a fault")
+
+    given = [
+        place.run(lambda: order.append(1)),
+        place.run(fail),
+        place.run(lambda: order.append(2)),
+    ]
+    given[2].result(A_WHILE_S)
+    with pytest.raises(ValueError, match="a fault"):
+        given[1].result(A_WHILE_S)
+    place.close()
+    assert order == [1, "raised", 2]
+
+
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs CUDA: streams of a device")
+@pytest.mark.parametrize("streams", [1, 4])
+def test_on_a_gpu_nothing_runs_on_the_default_stream(streams):
+    found = places(CUDA, STAGES, streams)
+    used = {place.run(torch.cuda.current_stream).result(A_WHILE_S) for place in found.values()}
+    for place in found.values():
+        place.close()
+    assert torch.cuda.default_stream() not in used
+    assert len(used) == (1 if streams == 1 else 3)
