@@ -1,13 +1,17 @@
 """How memory is shared out: within the budget, and somebody is served where that can be."""
 
+from dataclasses import replace
+
 import pytest
+from cosyvoice_rig import alone
 from hypothesis import given
 from hypothesis import strategies as st
 
 from streaming.config import CosyVoiceSettings, EngineSettings
 from streaming.cosyvoice.flow.pool import RESERVED
-from streaming.runners.cosyvoice import memory
+from streaming.runners.cosyvoice import memory, models
 from streaming.runners.cosyvoice.memory import LEAST_POSITIONS, Needs, share_out
+from streaming.runners.cosyvoice.speech import Speech
 
 MIB = 1 << 20
 NEEDS = Needs(position=12_288, page=90 * MIB)
@@ -107,8 +111,6 @@ def test_a_host_that_does_not_tell_is_taken_for_a_small_one(monkeypatch):
 
 
 def test_fewer_positions_are_told_and_what_was_shared_out_is(capfd):
-    from streaming.runners.cosyvoice import models  # noqa: PLC0415 - needs torch, as its tests do
-
     class Card:
         source = "nvml"
 
@@ -121,3 +123,24 @@ def test_fewer_positions_are_told_and_what_was_shared_out_is(capfd):
     assert f'"positions": {share.positions}' in told
     assert "positions_lowered" in told
     assert '"level": "warning"' in told
+
+
+def test_a_runner_on_a_card_tells_what_is_free_and_lets_idle_voices_go_when_it_is_little(runner):
+    class Card:
+        source = "nvml"
+        free = 100 << 30
+
+        def free_bytes(self):
+            return self.free
+
+    card, before = Card(), runner._speech
+    alone(runner, "Hello.")
+    speech = Speech(replace(before.models, gauge=card), runner._settings)
+    speech.voices = before.voices
+    assert speech.figures()["device_free_bytes"] == card.free
+    assert speech.voices.device_bytes > 0
+    card.free = 1
+    speech._watch._due_s = 0.0
+    assert speech.figures()["device_free_bytes"] == 1
+    assert speech.voices.device_bytes == 0
+    assert "device_free_bytes" not in runner.figures()
