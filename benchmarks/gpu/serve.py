@@ -85,7 +85,7 @@ def _case(options: Options, made: Made, url: str, count: int) -> dict[str, Any]:
     )
     kept = (
         "first_packet_ms", "ttfa_ms", "server_first_packet_ms", "c100", "worst_underrun_ms",
-        "audio_s_per_s", "errors", "outcomes", "seconds", "server", "client",
+        "audio_s_per_s", "errors", "outcomes", "seconds", "server",
     )  # fmt: skip
     return {"heard": found["contexts"], **{name: found[name] for name in kept}}
 
