@@ -44,7 +44,7 @@ from streaming.messages import (
 )
 from streaming.messages import Mark as Marked
 from streaming.runners.base import Later, Made, Runner, StepResult, Work
-from streaming.scheduler import Deadlines, Line, Policy, Row, rank
+from streaming.scheduler import NEVER, Deadlines, Line, Policy, Row, rank
 from streaming.steps import Stage
 from streaming.text.speakable import has_words
 from streaming.voices.loader import VoiceLoader
@@ -71,6 +71,9 @@ class Mailbox(Protocol):
     def wake(self) -> None:
         """Let ``receive`` return."""
 
+
+DOWNSTREAM_FIRST_S = 1e-6
+"""Enough for a context's stage that is nearer to being heard to go first."""
 
 WAKE_SHARE = 1 / 6
 """A listener has at least this share of ``max_ahead_s`` in store before patience ends."""
@@ -452,10 +455,16 @@ class Engine:
         if live.work is not None:
             _tell_parked(live.work, context, parked, now_s)
         runnable = bool(wants) and not parked
-        for name, line in self._lines.items():
+        # What is nearer to being heard goes first: a late context must not begin its next hop
+        # before it has finished this one. Only where stages share a thread does that decide.
+        not_before_s = -NEVER
+        for name, line in reversed(self._lines.items()):
             want = wants.get(name)
             if want is not None and runnable and name not in live.under_way:
-                line.put(rank(context, want, now_s, self._costs))
+                row = rank(context, want, now_s, self._costs)
+                begin_by_s = max(row.begin_by_s, not_before_s)
+                line.put(row._replace(begin_by_s=begin_by_s))
+                not_before_s = begin_by_s + DOWNSTREAM_FIRST_S
             else:
                 line.drop(live.ctx)
 

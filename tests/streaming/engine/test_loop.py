@@ -31,6 +31,7 @@ from streaming.messages import (
     Unpark,
 )
 from streaming.runners.tone import ToneRunner
+from streaming.steps import Following, Stage, Want
 from streaming.voices.draft import VoiceDraft
 from streaming.voices.files import VoiceFiles
 from streaming.voices.store import VoiceLimits, VoiceStore
@@ -440,3 +441,26 @@ class TestRest:
         bench.stats()
         bench.engine._trace.close()
         assert '"contexts":[1,2]' in (tmp_path / "trace.json").read_text(encoding="utf-8")
+
+
+class TestStagesOfOneContext:
+    def test_one_that_is_late_finishes_what_is_about_to_be_heard_before_it_begins_more(self):
+        order = []
+
+        class Staged(CountingRunner):
+            """Always wants both: the first with work to follow that takes longer than it lasts."""
+
+            stages = (Stage("llm"), Stage("vocoder"))
+
+            def wants(self, _work, _costs):
+                return [Want("llm", then=(Following("vocoder", 1e6),)), Want("vocoder")]
+
+            def step(self, stage, batch):
+                order.append(stage)
+                return super().step(stage, batch)
+
+        bench = Bench(Staged)
+        bench.turn(*opened(1, "Hello there."), times=1)
+        bench.clock.advance(5.0)
+        bench.turn(times=2)
+        assert order[0] == "vocoder"
