@@ -5,11 +5,29 @@ Knows: bytes and the bound. Does not know: what the body says.
 
 from __future__ import annotations
 
-from starlette.requests import Request
+import asyncio
+from contextlib import suppress
+
+from starlette.requests import ClientDisconnect, Request
 
 from streaming.errors import TextTooLong
 
 BODY_BYTES = 1_048_576
+DROP_S = 5.0
+
+
+async def drop_body(request: Request, most_bytes: int) -> None:
+    """Read a request that is refused to its end, so that its sender comes to read the answer.
+
+    Who sends more than that, or too slowly, may find the connection closed instead.
+    """
+    dropped = 0
+    with suppress(TimeoutError, ClientDisconnect):
+        async with asyncio.timeout(DROP_S):
+            async for piece in request.stream():
+                dropped += len(piece)
+                if dropped > most_bytes:
+                    return
 
 
 async def read_body(request: Request) -> bytes:

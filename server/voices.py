@@ -19,10 +19,12 @@ from starlette.requests import Request
 from starlette.responses import FileResponse, JSONResponse, Response
 
 from server.access import Identity
+from server.bodies import drop_body
 from server.services import Services
 from streaming.engine.cloning import VoiceDraft, VoiceRecord
 from streaming.errors import (
     BadRequest,
+    CosystreamError,
     IdleTimeout,
     InvalidValue,
     NotAllowed,
@@ -77,9 +79,13 @@ class VoicesApi:
 
     async def create(self, request: Request, identity: Identity) -> Response:
         """Make a voice of what the form holds; what can be refused unread is."""
-        self._cloning.require()
-        _require_key(identity)
-        await self._cloning.require_room(identity.owner)
+        try:
+            self._cloning.require()
+            _require_key(identity)
+            await self._cloning.require_room(identity.owner)
+        except CosystreamError:
+            await drop_body(request, self._upload_bytes)
+            raise
         async with self._place(), asyncio.timeout(UPLOAD_TIMEOUT_S):
             form = await self._read(request)
         made = await self._cloning.create(identity.owner, form.draft, form.recording)

@@ -33,7 +33,8 @@ async def test_a_tone_of_440_hz_is_one_on_a_device_of_any_rate(
     recording = await heard.recording()
     assert recording.rate == rate
     assert recording.pitch() == pytest.approx(440, abs=2)
-    assert recording.seconds == pytest.approx(result["audioMs"] / 1000, abs=0.06)
+    # Where the machine starves the sound there is silence in it, never less of the tone.
+    assert recording.seconds > result["audioMs"] / 1000 - 0.06
 
 
 async def test_the_client_never_forces_a_rate_upon_the_context(

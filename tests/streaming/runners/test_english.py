@@ -1,4 +1,6 @@
 # ruff: noqa: RUF001 - letters that look like others are what this is about
+import re
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -91,7 +93,8 @@ def test_nothing_but_letters_digits_and_marks_comes_through(text):
         out = prepare(text, KNOWN)
     except Foreign:
         return
-    letters = {char for char in out if char.isalpha() and not char.isascii()}
+    written = re.sub(r"\(/[^/]*/\)", "", out)  # phones of our own, for single letters
+    letters = {char for char in written if char.isalpha() and not char.isascii()}
     assert letters <= KNOWN | {"\u00b5"}
     assert out.isprintable()
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import threading
 from collections import deque
 from dataclasses import replace
@@ -123,6 +124,7 @@ def alone(runner, text, **options):
 
 def settled(runner):
     """Nothing is held but by voices."""
+    gc.collect()  # a rig and its runner know each other
     decoder, flow = runner._speech.models.decoder, runner._speech.models.flow
     parts = runner._speech.voices._flows.values()
     pages = sum(len(part.voice.kept) for part in parts if part.voice)

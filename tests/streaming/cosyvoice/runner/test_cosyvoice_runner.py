@@ -250,7 +250,7 @@ def test_idle_voices_leave_the_device_before_anyone_is_refused(checkpoint, tmp_p
 
 def test_a_voice_that_nobody_stored(runner):
     with pytest.raises(UnknownVoice):
-        runner.load_voice("v-aaaaaaaaaaaaaaaaaaaa")
+        runner.load_voice("v-77777777777777777777")
 
 
 def test_it_says_what_it_is(runner, generation):
