@@ -9,6 +9,7 @@ import pytest
 from starlette.requests import Request
 
 import server.voices
+from server import bodies
 from server.access import Identity
 from server.settings import Settings
 from server.voices import UPLOADS_AT_ONCE, VoicesApi
@@ -64,20 +65,39 @@ class Upload:
 
 
 @pytest.mark.parametrize(
-    ("options", "identity", "upload", "error"),
-    [
-        ({"clones": False}, SHOP, {}, UnsupportedByEngine),
-        ({"room": False}, SHOP, {}, TooManyVoices),
-        ({}, Identity("shop", token_id="t"), {}, NotAllowed),
-        ({}, SHOP, {"length": 1 << 30}, UploadTooLarge),
-        ({}, SHOP, {"kind": "application/json"}, BadRequest),
-    ],
+    ("upload", "error"),
+    [({"length": 1 << 30}, UploadTooLarge), ({"kind": "application/json"}, BadRequest)],
 )
-async def test_what_can_be_refused_unread_is(options, identity, upload, error):
+async def test_what_can_be_refused_unread_is(upload, error):
     upload = Upload(**upload)
     with pytest.raises(error):
-        await api(**options).create(upload.request, identity)
+        await api().create(upload.request, SHOP)
     assert upload.asked == 0
+
+
+REFUSED = [
+    ({"clones": False}, SHOP, UnsupportedByEngine),
+    ({"room": False}, SHOP, TooManyVoices),
+    ({}, Identity("shop", token_id="t"), NotAllowed),
+]
+
+
+@pytest.mark.parametrize(("options", "identity", "error"), REFUSED)
+async def test_who_may_not_send_one_comes_to_read_the_answer(options, identity, error):
+    upload = Upload()
+    upload.come.set()
+    with pytest.raises(error):
+        await api(**options).create(upload.request, identity)
+    assert upload.asked == 1  # and dropped, for a sender that writes all before it reads
+
+
+@pytest.mark.parametrize(("options", "identity", "error"), REFUSED)
+async def test_who_may_not_and_does_not_send_is_not_waited_for(
+    options, identity, error, monkeypatch
+):
+    monkeypatch.setattr(bodies, "DROP_S", 0.02)
+    with pytest.raises(error):
+        await api(**options).create(Upload().request, identity)
 
 
 async def test_more_uploads_than_may_come_at_once_are_told_when_to_try_again():
