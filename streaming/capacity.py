@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable
 from streaming.costs import Costs
 from streaming.steps import Following
 
-FULL = 0.85
+FULL = 0.95
 """The share of the time that speech in progress may take."""
 
 Second = Callable[[int], Iterable[Following]]
@@ -37,3 +37,21 @@ def capacity(second: Second, costs: Costs, most: int) -> int:
         else:
             over = middle
     return fits
+
+
+FALL = 0.001
+"""What is known of a lane falls by at most this share a reading, of which there are one to ten a
+second: one slow second is no verdict."""
+
+
+class Steady:
+    """Readings of each lane's capacity: believed at once as they rise, slowly as they fall."""
+
+    def __init__(self) -> None:
+        self._known: dict[str, float] = {}
+
+    def take(self, lane: str, reading: int) -> int:
+        """The capacity that counts after this reading."""
+        before = self._known.get(lane, float(reading))
+        self._known[lane] = max(float(reading), before * (1 - FALL))
+        return max(1, round(self._known[lane]))

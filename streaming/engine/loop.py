@@ -14,7 +14,7 @@ from operator import itemgetter
 from pathlib import Path
 from typing import Protocol
 
-from streaming.capacity import capacity
+from streaming.capacity import Steady, capacity
 from streaming.config import EngineSettings
 from streaming.context import Context, Mark, Pending
 from streaming.costs import Costs
@@ -127,6 +127,7 @@ class Engine:
         self._used_s = clock.now()
         self._trace = _trace(settings, runner)
         self._lanes: set[str] = set()
+        self._steady = Steady()
 
     def run(self) -> None:
         """For ever; the process ends when its parent is gone."""
@@ -201,7 +202,9 @@ class Engine:
         if self._settings.capacity:
             return dict.fromkeys(self._lanes, self._settings.capacity)
         return {
-            lane: capacity(partial(self._runner.second, lane), self._costs, slots)
+            lane: self._steady.take(
+                lane, capacity(partial(self._runner.second, lane), self._costs, slots)
+            )
             for lane in self._lanes
         }
 

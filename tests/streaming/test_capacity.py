@@ -1,6 +1,6 @@
 import pytest
 
-from streaming.capacity import FULL, capacity, use
+from streaming.capacity import FULL, Steady, capacity, use
 from streaming.costs import Costs
 from streaming.steps import Cost, Following
 
@@ -32,3 +32,14 @@ def test_it_is_no_more_than_there_are_slots():
 
 def test_one_is_served_however_slow_the_machine():
     assert capacity(second, Costs({"llm": Cost(1.0, 0.0)}), 100) == 1
+
+
+def test_one_slow_second_is_no_verdict_and_many_are():
+    steady = Steady()
+    assert steady.take("", 100) == 100
+    assert 95 < steady.take("", 40) <= 100
+    assert steady.take("other", 5) == 5
+    assert steady.take("", 120) == 120
+    for _ in range(3_000):
+        last = steady.take("", 40)
+    assert last == 40
