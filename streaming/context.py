@@ -12,6 +12,9 @@ from dataclasses import dataclass, field
 from streaming.messages import SAMPLE_RATE, Open, Segment
 from streaming.steps import Want
 
+HASTY_S = 1.0
+"""Who has had so much more than could be heard in the time does not listen, but collects."""
+
 
 @dataclass(frozen=True)
 class Pending:
@@ -45,6 +48,14 @@ class Context:
     ended: bool = False
     parked: bool = False
     voice_ready: bool = True
+    earliest_s: float = float("inf")
+    """When its first audio could be there if nothing came between."""
+    start_s: float = 0.0
+    """How long a segment takes from its beginning to its first audio, with others beside it."""
+    hasty: bool = False
+    """Whether audio is taken faster than it can be heard: a file is being made."""
+    _begun_s: float = 0.0
+    """When the first sample could be heard."""
     _origin_s: float | None = None
     """When the first sample was heard, or would have been had the listener never run dry."""
 
@@ -56,13 +67,19 @@ class Context:
     @property
     def head(self) -> Pending | None:
         """The segment to work on."""
-        first = self.queue[0] if self.queue else None
-        return first if isinstance(first, Pending) else None
+        if self.queue and isinstance(first := self.queue[0], Pending):
+            return first
+        return None
 
     @property
     def segments(self) -> int:
         """How many segments wait, that in work included."""
         return sum(isinstance(item, Pending) for item in self.queue)
+
+    @property
+    def another_waits(self) -> bool:
+        """Whether something comes after the segment in work."""
+        return len(self.queue) > 1
 
     @property
     def on_last_segment(self) -> bool:
@@ -74,40 +91,44 @@ class Context:
         """Whether nothing is left to do, now or later."""
         return self.ended and not self.queue
 
-    def ahead_s(self) -> float:
-        """How far what is made is ahead of what the listener was reported to have had."""
-        return (self.produced_samples - self.played_samples) / SAMPLE_RATE
-
     def runnable(self, max_ahead_s: float) -> bool:
-        """Whether a step may be launched for it now."""
+        """Whether a step may be launched for it now.
+
+        Not for one that is further ahead than that of what its listener was reported to have had.
+        """
+        ahead_s = (self.produced_samples - self.played_samples) / SAMPLE_RATE
         return (
-            self.head is not None
-            and not self.parked
-            and self.voice_ready
-            and self.ahead_s() < max_ahead_s
+            ahead_s < max_ahead_s and not self.parked and self.voice_ready and self.head is not None
         )
 
     def produced(self, samples: int, now_s: float) -> None:
         """So much more audio is out."""
         if samples and self._origin_s is None:
-            self._origin_s = max(now_s, self.audible_s)
+            self._origin_s = self._begun_s = max(now_s, self.audible_s)
         elif samples and self.dry_s(now_s) < now_s:
             self._origin_s = now_s - self.produced_samples / SAMPLE_RATE
         self.produced_samples += samples
 
     def played(self, samples: int, now_s: float) -> None:
-        """The listener has had so much; never more than there is, never less than before."""
+        """The listener has had so much; never more than there is, never less than before.
+
+        Faster than it can be heard puts no deadline forward.
+        """
         samples = min(samples, self.produced_samples)
         if samples <= self.played_samples:
             return  # no news; a listener who stands still does not put the deadline off
+        origin_s = now_s - samples / SAMPLE_RATE
+        if not self.played_samples:
+            self._begun_s = min(self._begun_s, origin_s)
         self.played_samples = samples
-        self._origin_s = now_s - samples / SAMPLE_RATE
+        self.hasty = origin_s < self._begun_s - HASTY_S
+        self._origin_s = max(origin_s, self._begun_s)
 
     def start_in(self, delay_s: float, now_s: float) -> None:
         """Its turn to be heard comes in so long."""
         self.audible_s = now_s + delay_s
         if self._origin_s is not None and not self.played_samples:
-            self._origin_s = self.audible_s
+            self._origin_s = self._begun_s = self.audible_s
 
     def dry_s(self, now_s: float) -> float:
         """The playback deadline: when the listener runs dry if nothing more is made."""
@@ -123,8 +144,9 @@ class Context:
         """
         head = self.head
         assert head is not None, "only a context with work has a deadline"
-        answer_s = max(head.arrived_s + self.first_packet_target_s, self.audible_s)
-        if not self.started:
-            return answer_s
-        dry_s = self.dry_s(now_s)
-        return answer_s if dry_s < head.arrived_s else dry_s
+        if self.produced_samples:
+            dry_s = self.dry_s(now_s)
+            if dry_s >= head.arrived_s:
+                return dry_s
+        owed_s = max(self.first_packet_target_s, self.start_s)  # nobody is owed what cannot be done
+        return max(head.arrived_s + owed_s, self.audible_s)

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from streaming.steps import Cost, Following
 
-KEPT = 0.95
+KEPT = 0.98
 """Of what older steps weigh, after each new one: a step counts for about the next 20."""
 
 LEAST_SPREAD = 0.05
@@ -38,17 +38,24 @@ class _Seen:
         self.units_squared = KEPT * self.units_squared + units * units
         self.units_took_s = KEPT * self.units_took_s + units * took_s
 
-    def line(self) -> Cost:
-        """The best line without a negative base or slope."""
+    def line(self, known: Cost) -> Cost:
+        """The best line without a negative base or slope; where steps do not tell, as ``known``."""
         spread = self.weight * self.units_squared - self.units**2
-        proportional = Cost(0.0, self.units_took_s / self.units_squared)
         if spread <= (LEAST_SPREAD * self.units) ** 2:
-            return proportional
+            return self._scaled(known)
         unit_s = (self.weight * self.units_took_s - self.units * self.took_s) / spread
         base_s = (self.took_s - unit_s * self.units) / self.weight
         if base_s < 0.0:
-            return proportional
+            return self._scaled(known)
         return Cost(base_s, unit_s) if unit_s > 0.0 else Cost(self.took_s / self.weight, 0.0)
+
+    def _scaled(self, known: Cost) -> Cost:
+        """The same proportion of base and slope, as high as the steps were long."""
+        expected_s = self.weight * known.base_s + self.units * known.unit_s
+        if expected_s <= 0.0:
+            return Cost(0.0, self.took_s / self.units)
+        scale = self.took_s / expected_s
+        return Cost(known.base_s * scale, known.unit_s * scale)
 
 
 class Costs:
@@ -65,7 +72,7 @@ class Costs:
             return
         seen = self._seen.setdefault(stage, _Seen())
         seen.add(units, took_s)
-        self._lines[stage] = seen.line()
+        self._lines[stage] = seen.line(self._lines.get(stage, _UNKNOWN))
 
     def line(self, stage: str) -> Cost:
         """What a step of the stage costs."""

@@ -3,15 +3,17 @@
 Every context with work has one deadline (``Context.deadline_s``). A step is ranked by the moment at
 which it must begin at the latest: that deadline, later by the audio that is in the making already,
 less the predicted cost of the step and of what must follow before the listener hears of it. A batch
-takes rows in that order. Where rows are nearly free and steps are not, a step is not launched
-before somebody needs it soon: until then its batch fills. Knows: contexts, costs, now. Does not
-know: how time passes, what a step does.
+takes rows in that order. Where a row more is nearly free and a step is not, no step is launched
+before somebody needs it: until then its batch fills. Each choice is shown to pay by
+``benchmarks.capacity``. Knows: contexts, costs, now. Does not know: how time passes, what a step
+does.
 """
 
 from __future__ import annotations
 
 import heapq
 from collections.abc import Collection, Iterable
+from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
 from streaming.context import Context
@@ -25,7 +27,7 @@ since a deadline that stays where it is overtakes any such lead."""
 FIRST_SHARE = 4
 """One row in so many of a batch is kept for contexts that have sent nothing yet."""
 
-CROWDED = 2.0
+CROWDED = 1.5
 """So many times as long as predicted is what follows taken to last: others come between."""
 
 NEVER = float("inf")
@@ -41,13 +43,22 @@ class Row(NamedTuple):
     """And be finished by then."""
     context: Context
     want: Want
+    hasty: bool = False
+    """Nobody listens, so it has what is left of the device, as early as can be."""
 
 
 class Policy(Protocol):
-    """What chooses the rows of a stage's next step."""
+    """What chooses when a stage has its next step, and its rows."""
 
-    def due_s(self, stage: Stage, rows: Collection[Row]) -> float:
-        """When the stage's next step may be launched; ``NEVER`` where nothing of it can run."""
+    def first_s(self, stage: Stage, rows: Collection[Row]) -> float:
+        """When the stage's next step must begin; ``NEVER`` where nothing of it can run."""
+        ...
+
+    def due_s(self, line: Line, first_s: float, under_way_s: float, costs: Costs) -> float:
+        """When to launch such a step, if nothing happens before.
+
+        ``under_way_s`` is when the most pressing one under way had to begin; ``NEVER``: none is.
+        """
         ...
 
     def choose(self, stage: Stage, rows: Collection[Row], now_s: float, costs: Costs) -> list[Row]:
@@ -55,39 +66,103 @@ class Policy(Protocol):
         ...
 
 
+@dataclass(frozen=True)
 class Deadlines:
     """Ours."""
 
-    def __init__(self, early_s: float = NEVER, join_s: float = NEVER) -> None:
-        """A patient stage's steps are launched ``early_s`` before they must begin at the latest.
+    early_s: float = NEVER
+    """On an idle device steps are launched so long before they must begin."""
+    join_s: float = NEVER
+    """Rows that must begin within so long join a step."""
+    margin_s: float = 0.05
+    """A step presses from so long before it must begin."""
+    filled: float = 6.0
+    """Rows join a step until it takes so many times what it costs beside its rows."""
+    hurried: float = 1.5
+    """The same for rows that do not press, where somebody is late."""
+    least_s: float = 0.005
+    """And until it takes so long in any case: what a step costs beside them must be found out."""
+    brief_s: float = 0.002
+    """A step that costs no more beside its rows may go before a more pressing one: it delays that
+    by little, and the device is at work while the host prepares."""
+    patient: bool = True
+    """Whether stages may wait for rows at all."""
 
-        Rows that must begin within ``join_s`` join them.
-        """
-        self._early_s = early_s
-        self._join_s = join_s
-
-    def due_s(self, stage: Stage, rows: Collection[Row]) -> float:
-        """When the most pressing row should begin."""
+    def first_s(self, stage: Stage, rows: Collection[Row]) -> float:
+        """When the most pressing row must begin; at once where nothing is gained by patience."""
         if not rows:
             return NEVER
-        return min(rows).begin_by_s - self._early_s if stage.patient else -NEVER
+        return min(rows).begin_by_s if stage.patient and self.patient else -NEVER
+
+    def due_s(self, line: Line, first_s: float, under_way_s: float, costs: Costs) -> float:
+        """Early on an idle device, when it presses beside what presses less.
+
+        Beside what presses more not before that has come to its end, unless it is brief.
+        """
+        if under_way_s == NEVER:
+            return -NEVER if line.hasty else first_s - self.early_s
+        if first_s < under_way_s:
+            return first_s - self.margin_s
+        return first_s if costs.line(line.stage.name).base_s <= self.brief_s else NEVER
 
     def choose(self, stage: Stage, rows: Collection[Row], now_s: float, costs: Costs) -> list[Row]:
         """The most pressing, as long as none makes one before it late."""
-        joining: Iterable[Row] = rows
         if stage.patient:
-            until_s = now_s + self._join_s
-            joining = [row for row in rows if row[0] < until_s]
-        return on_time(stage, within(stage.max_batch, joining), now_s, costs)
+            until_s = now_s + self.join_s
+            rows = [row for row in rows if row.begin_by_s < until_s or row.hasty]
+        return self._on_time(stage, within(stage.max_batch, rows), now_s, costs)
+
+    def _on_time(self, stage: Stage, rows: list[Row], now_s: float, costs: Costs) -> list[Row]:
+        """Those of ``rows`` that can share a step without making one late that would be in time.
+
+        What is late already binds no other that presses: then much work done is worth more than
+        one row's share of it.
+        """
+        line = costs.line(stage.name)
+        filled_s = max(self.filled * line.base_s, self.least_s) if stage.patient else NEVER
+        hurried_s = self.hurried * line.base_s if stage.patient else NEVER
+        presses_s = now_s + self.margin_s
+        chosen: list[Row] = []
+        units, bound_s, late = 0.0, NEVER, False
+        for row in rows:
+            more = units + row.want.units
+            took_s = line.base_s + line.unit_s * more
+            end_s = now_s + took_s
+            longest_s = hurried_s if late and row.begin_by_s > presses_s else filled_s
+            if chosen and (end_s > bound_s or took_s > longest_s):
+                continue
+            chosen.append(row)
+            units = more
+            if end_s > row.finish_by_s:
+                late = True
+            elif row.finish_by_s < bound_s:
+                bound_s = row.finish_by_s
+        return chosen
 
 
-def rank(context: Context, want: Want, now_s: float, costs: Costs) -> Row:
-    """The context's step among others of its stage."""
-    finish_by_s = context.deadline_s(now_s) + want.spare_s - CROWDED * costs.path_s(want.then)
-    own_s = CROWDED * costs.predict_s(want.stage, want.units)
+def rank(context: Context, want: Want, deadline_s: float, costs: Costs) -> Row:
+    """The context's step among others of its stage; ``deadline_s`` is the context's."""
+    if want.spare_s and not context.started:  # the listener may begin before they must
+        deadline_s = min(deadline_s, context.earliest_s)
+    finish_by_s = deadline_s + want.spare_s - CROWDED * costs.path_s(want.then)
+    if want.tail_s is not None and context.another_waits:
+        finish_by_s -= max(0.0, context.start_s - want.tail_s)  # the next begins only then
+    line = costs.line(want.stage)
+    own_s = CROWDED * (line.base_s + line.unit_s * want.units)
     asked = context.open
     begin_by_s = finish_by_s - own_s - PRIORITY_S * asked.priority
-    return Row(begin_by_s, asked.ctx, finish_by_s, context, want)
+    return Row(begin_by_s, asked.ctx, finish_by_s, context, want, context.hasty)
+
+
+def expect(context: Context, now_s: float, costs: Costs) -> None:
+    """Tell the context what a beginning takes, from what it wants at the beginning."""
+    paths_s = (
+        costs.predict_s(want.stage, want.units) + costs.path_s(want.then)
+        for want in context.wants.values()
+    )
+    alone_s = max(paths_s, default=0.0)
+    context.start_s = CROWDED * alone_s
+    context.earliest_s = max(now_s + alone_s, context.audible_s)
 
 
 def within(max_batch: int, rows: Iterable[Row]) -> list[Row]:
@@ -102,52 +177,38 @@ def within(max_batch: int, rows: Iterable[Row]) -> list[Row]:
     return sorted(firsts + others[: max_batch - len(firsts)])
 
 
-def on_time(stage: Stage, rows: list[Row], now_s: float, costs: Costs) -> list[Row]:
-    """Those of ``rows`` that can share a step without making one late that would be in time.
-
-    What is late already binds nobody: then much work done is worth more than one row's share of it.
-    """
-    line = costs.line(stage.name)
-    chosen: list[Row] = []
-    longest_s = stage.longest_s
-    units, bound_s = 0.0, NEVER
-    for row in rows:
-        more = units + row.want.units
-        took_s = line.base_s + line.unit_s * more
-        end_s = now_s + took_s
-        if chosen and (end_s > bound_s or took_s > longest_s):
-            continue
-        chosen.append(row)
-        units = more
-        if end_s <= row.finish_by_s < bound_s:
-            bound_s = row.finish_by_s
-    return chosen
-
-
 class Line:
     """The rows of one stage that could be launched now."""
 
     def __init__(self, stage: Stage, policy: Policy) -> None:
         self.stage = stage
         self._policy = policy
+        self.hasty = 0
+        """How many of the rows are."""
         self._rows: dict[int, Row] = {}
-        self._due_s: float | None = NEVER
+        self._first_s: float | None = NEVER
 
     def put(self, row: Row) -> None:
         """The context's step, in place of what was known of it."""
+        if (before := self._rows.get(row.ctx)) is not None:
+            self.hasty -= before.hasty
         self._rows[row.ctx] = row
-        self._due_s = None
+        self.hasty += row.hasty
+        self._first_s = None
 
     def drop(self, ctx: int) -> None:
         """The context has no step of this stage now."""
-        if self._rows.pop(ctx, None) is not None:
-            self._due_s = None
+        if (row := self._rows.pop(ctx, None)) is not None:
+            self.hasty -= row.hasty
+            self._first_s = None
 
-    def due_s(self) -> float:
-        """When the next step may be launched, if nothing happens before."""
-        if self._due_s is None:
-            self._due_s = self._policy.due_s(self.stage, self._rows.values())
-        return self._due_s
+    def due_s(self, under_way_s: float, costs: Costs) -> float:
+        """When to launch the next step, if nothing happens before."""
+        if self._first_s is None:
+            self._first_s = self._policy.first_s(self.stage, self._rows.values())
+        if self._first_s == NEVER:
+            return NEVER
+        return self._policy.due_s(self, self._first_s, under_way_s, costs)
 
     def choose(self, now_s: float, costs: Costs) -> list[Row]:
         """The rows of the next step."""

@@ -36,8 +36,6 @@ class Stage:
     patient: bool = False
     """Its steps wait for more rows while nobody needs them soon: one row more costs little, so a
     step of few is a waste."""
-    longest_s: float = float("inf")
-    """Rows join a step as long as it takes no longer than this."""
     urgent: bool = False
     """Its steps go before those of other stages where they share a device."""
 
@@ -62,3 +60,5 @@ class Want:
     """What must follow before a listener hears of it."""
     spare_s: float = 0.0
     """How much later than the context's next audio it is needed."""
+    tail_s: float | None = None
+    """How much audio is left to play when it completes its segment; ``None`` where it does not."""

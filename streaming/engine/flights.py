@@ -24,6 +24,8 @@ class Launch(Generic[T]):
     owners: tuple[T, ...]
     units: tuple[float, ...]
     began_s: float
+    begin_by_s: float = float("-inf")
+    """When it had to begin at the latest."""
 
 
 @dataclass(frozen=True)
@@ -42,6 +44,11 @@ class _Flight(Generic[T]):
     later: Later
     took_s: float = 0.0
     ended_s: float | None = None
+    """Told by the thread in which it ended."""
+
+    def end_s(self, now_s: float) -> float:
+        """When it ended, or now, where that is not told yet."""
+        return now_s if self.ended_s is None else self.ended_s
 
 
 class Flights(Generic[T]):
@@ -59,6 +66,11 @@ class Flights(Generic[T]):
         self._now = now
         self._under_way: list[_Flight[T]] = []
         self._counted_until_s = 0.0
+
+    @property
+    def pressing_s(self) -> float:
+        """When the most pressing batch under way had to begin; infinite where none is."""
+        return min((each.launch.begin_by_s for each in self._under_way), default=float("inf"))
 
     def room(self, stage: Stage) -> bool:
         """Whether one more batch of the stage may be launched."""
@@ -80,9 +92,9 @@ class Flights(Generic[T]):
             TimeoutError: one has not, for longer than any step may take.
         """
         ended = [each for each in self._under_way if each.later.made.done()]
-        ended.sort(key=lambda each: each.ended_s or now_s)
+        ended.sort(key=lambda each: each.end_s(now_s))
         for flight in ended:
-            self._count(flight.ended_s or now_s)
+            self._count(flight.end_s(now_s))
             self._under_way.remove(flight)
         for flight in self._under_way:
             lasts_s = now_s - flight.launch.began_s

@@ -44,7 +44,7 @@ from streaming.messages import (
 )
 from streaming.messages import Mark as Marked
 from streaming.runners.base import Later, Made, Runner, StepResult, Work
-from streaming.scheduler import NEVER, Deadlines, Line, Policy, Row, rank
+from streaming.scheduler import NEVER, Deadlines, Line, Policy, Row, expect, rank
 from streaming.steps import Stage
 from streaming.text.speakable import has_words
 from streaming.voices.loader import VoiceLoader
@@ -75,8 +75,8 @@ class Mailbox(Protocol):
 DOWNSTREAM_FIRST_S = 1e-6
 """Enough for a context's stage that is nearer to being heard to go first."""
 
-WAKE_SHARE = 1 / 6
-"""A listener has at least this share of ``max_ahead_s`` in store before patience ends."""
+EARLY_SHARE, JOIN_SHARE = 1 / 20, 1 / 6
+"""Of ``max_ahead_s``: how far ahead of need an idle device works, and what joins a step."""
 
 
 @dataclass(eq=False)
@@ -113,8 +113,7 @@ class Engine:
         self._mailbox = mailbox
         self._clock = clock
         self._track = track
-        ahead_s = settings.max_ahead_s
-        self._policy = policy or Deadlines(early_s=WAKE_SHARE * ahead_s, join_s=ahead_s)
+        self._policy = policy or deadlines(settings.max_ahead_s)
         self._costs = Costs({stage.name: stage.prior for stage in runner.stages})
         self._vitals = Vitals(settings.slots)
         self._voices = VoiceLoader(runner.load_voice, mailbox.wake)
@@ -152,10 +151,11 @@ class Engine:
         """How long nothing has to be done if nothing comes."""
         if self._out:
             return 0.0
+        pressing_s = self._flights.pressing_s
         due_s = self._vitals.due_s(len(self._live))
         for line in self._lines.values():
             if self._flights.room(line.stage):
-                due_s = min(due_s, line.due_s())
+                due_s = min(due_s, line.due_s(pressing_s, self._costs))
         return max(0.0, due_s - self._clock.now())
 
     def _launch_due(self) -> None:
@@ -164,15 +164,18 @@ class Engine:
         After one that was computed here and now the inbox is read before the next.
         """
         now_s = self._clock.now()
+        pressing_s = self._flights.pressing_s
         due = [
             (rows[0], line, rows)
             for line in self._lines.values()
-            if line.due_s() <= now_s
+            if line.due_s(pressing_s, self._costs) <= now_s
             and self._flights.room(line.stage)
             and (rows := line.choose(now_s, self._costs))
         ]
         due.sort(key=itemgetter(0))
-        for _, line, rows in due:
+        for index, (_, line, rows) in enumerate(due):
+            if index and line.due_s(self._flights.pressing_s, self._costs) > now_s:
+                continue  # it can wait for what was just launched
             if not self._launch(line, rows):
                 break
 
@@ -308,7 +311,8 @@ class Engine:
             works.append(live.work)
             live.under_way.add(stage.name)
             line.drop(row.ctx)
-        launch = Launch(stage, owners, tuple(row.want.units for row in rows), now_s)
+        units = tuple(row.want.units for row in rows)
+        launch = Launch(stage, owners, units, now_s, rows[0].begin_by_s)
         results = self._run(stage, works)
         if isinstance(results, Later):
             self._flights.add(launch, results)
@@ -438,25 +442,32 @@ class Engine:
             return
         live.work = work
         self._ask(live)
+        expect(live.context, self._clock.now(), self._costs)
+        self._rank(live)
 
     def _ask(self, live: _Live) -> None:
         """What could be launched for the segment at the head."""
         work = live.work
         assert work is not None, "only what has begun is asked"
         now_s = self._clock.now()
-        work.slack_s = live.context.deadline_s(now_s) - now_s
+        deadline_s = live.context.deadline_s(now_s)
+        work.slack_s = deadline_s - now_s
         wants = self._runner.wants(work, self._costs)
         live.context.wants = {want.stage: want for want in wants}
-        self._rank(live)
+        self._place(live, deadline_s)
 
     def _rank(self, live: _Live) -> None:
+        """Its deadline, or whether it may run at all, is another now."""
+        wanted = live.context.head is not None and live.context.wants
+        self._place(live, live.context.deadline_s(self._clock.now()) if wanted else 0.0)
+
+    def _place(self, live: _Live, deadline_s: float) -> None:
         """Put its steps in the lines of their stages, or take them out."""
         context = live.context
         wants = context.wants
-        now_s = self._clock.now()
         parked = not context.runnable(self._settings.max_ahead_s)
-        if live.work is not None:
-            _tell_parked(live.work, context, parked, now_s)
+        if live.work is not None and (parked or live.work.parked):
+            _tell_parked(live.work, context, parked, self._clock.now())
         runnable = bool(wants) and not parked
         # What is nearer to being heard goes first: a late context must not begin its next hop
         # before it has finished this one. Only where stages share a thread does that decide.
@@ -464,10 +475,11 @@ class Engine:
         for name, line in reversed(self._lines.items()):
             want = wants.get(name)
             if want is not None and runnable and name not in live.under_way:
-                row = rank(context, want, now_s, self._costs)
-                begin_by_s = max(row.begin_by_s, not_before_s)
-                line.put(row._replace(begin_by_s=begin_by_s))
-                not_before_s = begin_by_s + DOWNSTREAM_FIRST_S
+                row = rank(context, want, deadline_s, self._costs)
+                if row.begin_by_s < not_before_s:
+                    row = row._replace(begin_by_s=not_before_s)
+                line.put(row)
+                not_before_s = row.begin_by_s + DOWNSTREAM_FIRST_S
             else:
                 line.drop(live.ctx)
 
@@ -515,6 +527,11 @@ class Engine:
             Failed(ctx=live.ctx, code=told.code, message=message, retryable=told.retryable)
         )
         self._drop(live)
+
+
+def deadlines(max_ahead_s: float) -> Deadlines:
+    """Our policy, for listeners that may be so far behind."""
+    return Deadlines(early_s=EARLY_SHARE * max_ahead_s, join_s=JOIN_SHARE * max_ahead_s)
 
 
 def _tell_parked(work: Work, context: Context, parked: bool, now_s: float) -> None:

@@ -99,3 +99,48 @@ def test_it_is_complete_when_it_has_ended_and_nothing_waits():
     assert not ending.complete
     ending.queue.popleft()
     assert ending.complete
+
+
+class TestHaste:
+    def speaking(self, *, made_s=30, now_s=1.0, **kwargs):
+        made = waiting(arrived_s=0.0, **kwargs)
+        made.produced(made_s * SECOND, now_s)
+        return made
+
+    def test_who_takes_audio_faster_than_it_can_be_heard_is_in_haste(self):
+        file = self.speaking()
+        file.played(SECOND, 1.1)
+        file.played(10 * SECOND, 2.0)
+        assert file.hasty
+
+    def test_haste_puts_no_deadline_forward(self):
+        file = self.speaking()
+        file.played(SECOND, 2.0)
+        file.played(30 * SECOND, 3.0)
+        assert file.deadline_s(3.0) == pytest.approx(31.0)
+
+    def test_a_listener_is_in_none(self):
+        listener = self.speaking()
+        for second in range(1, 20):
+            listener.played(second * SECOND, 1.0 + second + 0.01)
+            assert not listener.hasty
+
+    def test_nor_one_whose_turn_came_sooner_than_was_thought(self):
+        sooner = self.speaking(audible_s=9.0)
+        sooner.played(SECOND, 3.0)
+        sooner.played(2 * SECOND, 4.0)
+        assert not sooner.hasty
+        assert sooner.deadline_s(4.0) == pytest.approx(32.0)
+
+
+def test_what_a_device_cannot_do_is_not_owed():
+    slow = waiting(arrived_s=10.0, target_s=0.15)
+    slow.start_s = 0.4
+    assert slow.deadline_s(10.0) == pytest.approx(10.4)
+
+
+def test_it_knows_whether_something_comes_after_what_is_in_work():
+    one = waiting()
+    assert not one.another_waits
+    one.queue.append(Pending(segment(index=1), 0.0))
+    assert one.another_waits

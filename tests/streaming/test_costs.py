@@ -1,7 +1,7 @@
 import pytest
 
 from streaming.costs import Costs
-from streaming.steps import Cost
+from streaming.steps import Cost, Following
 
 PRIOR = Cost()
 
@@ -31,6 +31,20 @@ def test_a_step_has_a_price_of_its_own_beside_its_rows():
     costs = learned(*[(rows, 0.030 + 0.002 * rows) for rows in (1, 16, 4, 8, 2, 12)])
     assert costs.predict_s("speech", 1) == pytest.approx(0.032)
     assert costs.predict_s("speech", 32) == pytest.approx(0.094)
+
+
+def test_steps_that_are_all_alike_move_the_whole_line():
+    costs = Costs({"flow": Cost(0.002, 0.00002)})
+    for _ in range(50):
+        costs.learn("flow", 100, 0.008)
+    assert costs.predict_s("flow", 100) == pytest.approx(0.008)
+    assert costs.line("flow").base_s == pytest.approx(0.004)
+
+
+def test_a_path_is_as_long_as_its_steps():
+    costs = Costs({"llm": Cost(0.01, 0.001), "flow": Cost(0.002, 0.0001)})
+    steps = [Following("llm", 1.0, 25), Following("flow", 50.0, 10), Following("none", 1.0, 0)]
+    assert costs.path_s(steps) == pytest.approx(25 * 0.011 + 10 * 0.007)
 
 
 def test_no_noise_makes_a_price_negative():

@@ -1,14 +1,15 @@
 """The policy in simulated time: no clock, no model, the same code as in the engine."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from making import context, segment, waiting
 
 from streaming.context import Context, Pending
 from streaming.costs import Costs
-from streaming.scheduler import PRIORITY_S, Deadlines, rank
+from streaming.scheduler import CROWDED, NEVER, PRIORITY_S, Deadlines, Line, expect, rank
 from streaming.steps import Cost, Following, Stage, Want
 
 RATE = 24_000
@@ -24,14 +25,19 @@ FREE = Costs({"speech": Cost(base_s=0.005, unit_s=0.0)})
 def plan(stage, contexts, now_s, costs, policy=None):
     """The contexts of the next step."""
     rows = [
-        rank(each, want, now_s, costs)
+        rank(each, want, each.deadline_s(now_s), costs)
         for each in contexts
         if (want := each.wants.get(stage.name)) and each.runnable(AHEAD_S)
     ]
-    policy = policy or Deadlines()
-    if policy.due_s(stage, rows) > now_s:
-        return []
-    return [row.context for row in policy.choose(stage, rows, now_s, costs)]
+    line = line_of(stage, rows, policy or Deadlines())
+    return [row.context for row in line.choose(now_s, costs)] if rows else []
+
+
+def line_of(stage, rows, policy):
+    line = Line(stage, policy)
+    for row in rows:
+        line.put(row)
+    return line
 
 
 def chosen(contexts, now_s=0.0, *, max_batch=1, costs=None):
@@ -118,6 +124,128 @@ class TestStepsOfSeveralStages:
         playing = started(1, ahead_s=0.05)
         rest = [waiting(ctx, units=200.0) for ctx in (2, 3, 4)]
         assert chosen([playing, *rest], max_batch=8, costs=FREE) == [1, 2, 3, 4]
+
+
+PATIENT = Stage("flow", max_batch=64, patient=True)
+PRICES = Costs({"flow": Cost(0.010, 0.001), "vocoder": Cost(0.002, 0.0)})
+"""A step costs as much as ten rows of one unit."""
+
+
+def want(slack_s, ctx=1, *, units=1.0, **kwargs):
+    """A row of a context that plays, at 0 s; ``slack_s``: until its step must begin."""
+    playing = waiting(ctx, arrived_s=-1.0)
+    own_s = CROWDED * PRICES.predict_s("flow", units)
+    playing.produced(round((own_s + slack_s) * RATE), 0.0)
+    playing.hasty = kwargs.pop("hasty", False)
+    asked = Want("flow", units, **kwargs)
+    return rank(playing, asked, playing.deadline_s(0.0), PRICES)
+
+
+class TestPatience:
+    policy = Deadlines(early_s=0.3, join_s=1.0)
+
+    def due_s(self, slack_s, under_way_s, **policy):
+        line = line_of(PATIENT, [want(slack_s)], replace(self.policy, **policy))
+        return line.due_s(under_way_s, PRICES)
+
+    def taken(self, *rows, now_s=0.0):
+        line = line_of(PATIENT, rows, self.policy)
+        return [row.ctx for row in line.choose(now_s, PRICES)]
+
+    def test_nobody_is_never_due(self):
+        assert Line(PATIENT, self.policy).due_s(NEVER, PRICES) == NEVER
+
+    def test_an_idle_device_begins_early(self):
+        assert self.due_s(0.5, NEVER) == pytest.approx(0.2, abs=1e-4)
+
+    def test_beside_what_presses_less_a_step_begins_a_little_early(self):
+        assert self.due_s(0.5, under_way_s=0.9) == pytest.approx(0.45, abs=1e-4)
+
+    def test_beside_what_presses_more_it_waits_for_that(self):
+        assert self.due_s(0.5, under_way_s=0.1) == NEVER
+
+    def test_a_brief_step_waits_for_its_own_time_alone(self):
+        due_s = self.due_s(0.5, under_way_s=0.1, brief_s=0.02)
+        assert due_s == pytest.approx(0.5, abs=1e-4)
+
+    def test_a_stage_without_patience_is_due_at_once(self):
+        line = line_of(Stage("flow"), [want(5.0)], self.policy)
+        assert line.due_s(0.1, PRICES) == -NEVER
+
+    def test_who_has_time_for_long_does_not_join(self):
+        assert self.taken(want(0.0, 1), want(0.9, 2), want(1.1, 3)) == [1, 2]
+
+    def test_rows_join_until_the_step_is_much_longer_than_one_of_none(self):
+        rows = [want(0.5, ctx, units=9.0) for ctx in range(1, 12)]
+        assert len(self.taken(*rows)) == 5  # 10 ms + 5 x 9 ms; 6 x 10 ms is the most
+
+    def test_who_is_late_is_joined_by_those_who_press_and_few_others(self):
+        late = want(-0.5, 1)
+        pressing = [want(0.03, ctx) for ctx in range(2, 8)]
+        others = [want(0.5, ctx) for ctx in range(8, 30)]
+        assert self.taken(late, *others) == [1, 8, 9, 10, 11]
+        assert self.taken(late, *pressing, *others) == [1, 2, 3, 4, 5, 6, 7]
+
+    def test_one_goes_however_long_it_takes(self):
+        assert self.taken(want(0.0, 1, units=900.0)) == [1]
+
+
+class TestHaste:
+    policy = Deadlines(early_s=0.3, join_s=1.0)
+
+    def test_who_makes_a_file_has_an_idle_device_at_once(self):
+        line = line_of(PATIENT, [want(30.0, hasty=True)], self.policy)
+        assert line.due_s(NEVER, PRICES) == -NEVER
+        assert len(line.choose(0.0, PRICES)) == 1
+
+    def test_and_what_is_left_of_a_busy_one(self):
+        line = line_of(PATIENT, [want(30.0, hasty=True)], self.policy)
+        assert line.due_s(0.0, PRICES) == NEVER
+        line.put(want(0.1, 2))
+        assert [row.ctx for row in line.choose(0.0, PRICES)] == [2, 1]
+
+    def test_a_line_knows_whether_anybody_is_in_haste(self):
+        line = line_of(PATIENT, [want(30.0, hasty=True)], self.policy)
+        line.put(want(20.0, hasty=True))
+        assert line.hasty == 1
+        line.drop(1)
+        line.drop(1)
+        assert line.hasty == 0
+        line.put(want(30.0, hasty=True))
+        line.put(want(30.0))
+        assert line.hasty == 0
+
+
+class TestWhatFollows:
+    def test_before_the_first_audio_the_listener_may_begin_before_they_must(self):
+        newcomer = waiting(target_s=0.5)
+        newcomer.earliest_s = 0.1
+        second = rank(newcomer, Want("flow", spare_s=0.2), newcomer.deadline_s(0.0), PRICES)
+        first = rank(newcomer, Want("flow"), newcomer.deadline_s(0.0), PRICES)
+        assert first.begin_by_s - second.begin_by_s == pytest.approx(0.5 - 0.3)
+
+    def test_the_end_of_a_segment_leaves_time_to_begin_the_next(self):
+        playing = waiting(arrived_s=-1.0)
+        playing.produced(RATE, 0.0)
+        playing.start_s = 0.4
+
+        def begin_by_s(tail_s):
+            asked = Want("flow", tail_s=tail_s)
+            return rank(playing, asked, playing.deadline_s(0.0), PRICES).begin_by_s
+
+        alone_s = begin_by_s(None)
+        assert begin_by_s(0.1) == alone_s
+        playing.queue.append(Pending(segment(index=1), 0.0))
+        assert begin_by_s(None) == alone_s
+        assert begin_by_s(0.1) == pytest.approx(alone_s - 0.3)
+        assert begin_by_s(0.5) == alone_s
+
+    def test_what_a_beginning_takes_is_found_at_the_beginning(self):
+        newcomer = waiting()
+        newcomer.wants = {"flow": Want("flow", 10.0, (Following("vocoder"),))}
+        expect(newcomer, 5.0, PRICES)
+        assert newcomer.earliest_s == pytest.approx(5.022)
+        assert newcomer.start_s == pytest.approx(CROWDED * 0.022)
 
 
 @dataclass

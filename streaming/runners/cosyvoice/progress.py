@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 from streaming.costs import Costs
 from streaming.hops import LARGEST_TOKENS, Rhythm, hop_tokens
-from streaming.steps import Following, Want
+from streaming.steps import Want
 
 FRAME_S = 0.02
 
@@ -55,7 +55,13 @@ class Progress:
 
     def wants(self, slack_s: float, costs: Costs) -> Sequence[Want]:
         """The steps that could be launched now."""
-        wants = (self._llm(), self._flow(slack_s, costs), self._vocoder())
+        frames = sum(self.waiting)
+        waiting_s = self._seconds(frames)
+        wants = (
+            None if self.llm_done or self.llm_waits else self._llm(waiting_s),
+            None if self.flow_done else self._flow(waiting_s, slack_s, costs),
+            self._vocoder() if frames or self.flow_done else None,
+        )
         return [want for want in wants if want is not None]
 
     def read_tokens(self, count: int, *, done: bool) -> None:
@@ -96,36 +102,32 @@ class Progress:
         self.block_rest = self.rhythm.block_tokens
         self.hop = 0
 
-    def _llm(self) -> Want | None:
+    def _llm(self, waiting_s: float) -> Want | None:
         usable = self.available - self.rhythm.lookahead_tokens
-        if self.llm_done or self.llm_waits or usable >= LARGEST_TOKENS:
+        if usable >= LARGEST_TOKENS:
             return None
-        missing = max(0, self.block_rest - usable)
-        after = (
-            self.rhythm.decode(missing if self.prefill_tokens else missing - 1),
-            *self.rhythm.render(self.block_rest),
-        )
-        ready_tokens = self.hop if missing else max(self.hop, usable)
-        spare_s = self._seconds(self.waiting_frames + ready_tokens * self.rhythm.frames_per_token)
+        covered, block = 0, self.block_rest  # tokens in whole blocks, and the next block's
+        if usable >= block:
+            covered = usable - (usable - block) % self.rhythm.block_tokens
+            block = self.rhythm.block_tokens
+        missing = covered + block - usable
+        after = self.rhythm.path(missing if self.prefill_tokens else missing - 1, block)
+        spare_s = waiting_s + self._seconds(covered * self.rhythm.frames_per_token)
         return Want(self.rhythm.llm, float(self.prefill_tokens or 1), after, spare_s)
 
-    def _flow(self, slack_s: float, costs: Costs) -> Want | None:
-        spare_s = self._seconds(self.waiting_frames)
+    def _flow(self, spare_s: float, slack_s: float, costs: Costs) -> Want | None:
         if not self.euler_left:
             self.hop = self._choose(slack_s + spare_s, costs)
         if not self.hop:
             return None
         frames = float(self.hop * self.rhythm.frames_per_token)
         left = (self.euler_left or self.rhythm.euler_steps) - 1
-        after = (
-            Following(self.rhythm.flow, frames, left),
-            Following(self.rhythm.vocoder, frames / self.speed),
-        )
-        return Want(self.rhythm.flow, frames, after, spare_s)
+        after = self.rhythm.finish(frames, left)
+        last = self.last_hop if self.euler_left else self.llm_done and self.hop == self.available
+        tail_s = spare_s + self._seconds(self.hop * self.rhythm.frames_per_token) if last else None
+        return Want(self.rhythm.flow, frames, after, spare_s, tail_s)
 
     def _choose(self, slack_s: float, costs: Costs) -> int:
-        if self.flow_done:
-            return 0
         if self.rhythm.steady:
             whole = self.available >= self.block_rest + self.rhythm.lookahead_tokens
             return self.block_rest if whole else self.available * self.llm_done
@@ -135,7 +137,6 @@ class Progress:
             block_rest=self.block_rest,
             available=self.available,
             slack_s=slack_s,
-            more_comes=not self.llm_done and not self.llm_waits,
         )
         rest = self.available - hop
         if self.llm_done and (not hop or rest <= self.rhythm.lookahead_tokens):
@@ -143,10 +144,11 @@ class Progress:
         return hop
 
     def _vocoder(self) -> Want | None:
-        if self.vocoder_done or not (self.waiting_frames or self.flow_done):
+        if self.vocoder_done:
             return None
         frames = self.waiting[0] if self.rhythm.steady and self.waiting else self.waiting_frames
-        return Want(self.rhythm.vocoder, max(1.0, frames / self.speed))
+        tail_s = self._seconds(frames) if self.flow_done else None
+        return Want(self.rhythm.vocoder, max(1.0, frames / self.speed), tail_s=tail_s)
 
     def _seconds(self, frames: int) -> float:
         return frames * FRAME_S / self.speed

@@ -42,11 +42,15 @@ RHYTHMS: dict[Generation, Rhythm] = {
 }
 """Version 2's vocoder is not causal: where its chunks meet, its sound depends on where that is."""
 
-USUAL_HOP_S = 2.0
-"""Hops grow to about this where there is slack."""
+STARTING = 3
+"""Contexts that begin cost as much as so many more that go on."""
 
-SHARE_OF_BATCH = 0.5
-"""Contexts that run ahead and wait leave a step this share of them, about."""
+ROOM = 1.12
+"""Steps are counted so many times: bursts need room."""
+
+LLM_SHARED, FLOW_SHARED = 0.65, 0.5
+"""A step has about this power of the contexts' number as rows (as simulated: 6 contexts have 3 and
+2, 170 have 37 and 13). The vocoder's are as the flow's."""
 
 
 def stages(max_batch: int, priors: Mapping[str, Cost], *, in_flight: int = 2) -> tuple[Stage, ...]:
@@ -57,6 +61,8 @@ def stages(max_batch: int, priors: Mapping[str, Cost], *, in_flight: int = 2) ->
             max_batch=max_batch,
             in_flight=in_flight,
             prior=priors[name],
+            patient=True,
+            urgent=name != FLOW,
         )
         for name in (LLM, FLOW, VOCODER)
     )
@@ -64,11 +70,12 @@ def stages(max_batch: int, priors: Mapping[str, Cost], *, in_flight: int = 2) ->
 
 def second(contexts: int) -> Sequence[Following]:
     """The steps that a second of speech takes for so many contexts at once."""
-    rows = max(1.0, contexts * SHARE_OF_BATCH)
-    batches = contexts / rows
-    frames = rows * USUAL_HOP_S * TOKENS_PER_S * FRAMES_PER_TOKEN
+    several = contexts + STARTING
+    many = ROOM * several
+    decoding, rendering = several**LLM_SHARED, several**FLOW_SHARED
+    frames = rendering * TOKENS_PER_S * FRAMES_PER_TOKEN
     return (
-        Following(LLM, rows, TOKENS_PER_S * batches),
-        Following(FLOW, frames, EULER_STEPS * batches / USUAL_HOP_S),
-        Following(VOCODER, frames, batches / USUAL_HOP_S),
+        Following(LLM, decoding, TOKENS_PER_S * many / decoding),
+        Following(FLOW, frames, EULER_STEPS * many / rendering),
+        Following(VOCODER, frames, many / rendering),
     )
