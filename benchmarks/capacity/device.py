@@ -13,6 +13,8 @@ from pathlib import Path
 
 from streaming.steps import Cost
 
+NOT_MEASURED = "not measured"
+
 LLM_GB = 1.0
 LLM_GFLOP_PER_TOKEN = 1.0
 FLOW_GFLOP_PER_FRAME = 1.3
@@ -37,6 +39,11 @@ class Device:
     flow: Cost
     vocoder: Cost
     measured: bool = False
+
+    @property
+    def label(self) -> str:
+        """Its name, with a mark where nobody has measured it."""
+        return self.name if self.measured else f"{self.name} ({NOT_MEASURED})"
 
     @property
     def costs(self) -> dict[str, Cost]:

@@ -11,8 +11,8 @@ from collections.abc import Callable, Collection
 from streaming.config import EngineSettings
 from streaming.context import Context
 from streaming.costs import Costs
-from streaming.engine.loop import WAKE_SHARE
-from streaming.scheduler import NEVER, Deadlines, Policy, Row
+from streaming.engine.loop import deadlines
+from streaming.scheduler import NEVER, Line, Policy, Row
 from streaming.steps import Stage
 
 VOXSERVE_MARGIN_S = 1.0
@@ -21,10 +21,15 @@ VOXSERVE_MARGIN_S = 1.0
 class EarliestArrival:
     """Whoever asked first."""
 
-    def due_s(self, stage: Stage, rows: Collection[Row]) -> float:
+    def first_s(self, stage: Stage, rows: Collection[Row]) -> float:
         """At once."""
         del stage
         return -NEVER if rows else NEVER
+
+    def due_s(self, line: Line, first_s: float, under_way_s: float, costs: Costs) -> float:
+        """Whatever else is under way."""
+        del line, under_way_s, costs
+        return first_s
 
     def choose(self, stage: Stage, rows: Collection[Row], now_s: float, costs: Costs) -> list[Row]:
         """In the order of their keys."""
@@ -61,10 +66,10 @@ class VoxServe(EarliestArrival):
     One prefill at most a step; flow and vocoder run only where one of theirs presses.
     """
 
-    def due_s(self, stage: Stage, rows: Collection[Row]) -> float:
+    def first_s(self, stage: Stage, rows: Collection[Row]) -> float:
         """When one presses."""
         if stage.name == "llm":
-            return super().due_s(stage, rows)
+            return super().first_s(stage, rows)
         return min((_presses_s(row.context) for row in rows), default=NEVER)
 
     def choose(self, stage: Stage, rows: Collection[Row], now_s: float, costs: Costs) -> list[Row]:
@@ -81,14 +86,8 @@ class VoxServe(EarliestArrival):
         return super().key(row, now_s) - (1e6 if presses else 0.0)
 
 
-def deadlines() -> Policy:
-    """Ours, as the engine has it."""
-    ahead_s = EngineSettings().max_ahead_s
-    return Deadlines(early_s=WAKE_SHARE * ahead_s, join_s=ahead_s)
-
-
 POLICIES: dict[str, Callable[[], Policy]] = {
-    "deadline": deadlines,
+    "deadline": lambda: deadlines(EngineSettings().max_ahead_s),
     "fifo": Fifo,
     "earliest-arrival": EarliestArrival,
     "voxserve": VoxServe,

@@ -1,23 +1,21 @@
 """CosyVoice without its networks: the same steps, of the length that a table says.
 
-The device is serial: a step begins when those launched before it have ended. Knows: tokens, frames,
-costs. Does not know: what is said.
+Knows: tokens, frames, costs, of the device and of the host. Does not know: what is said.
 """
 
 from __future__ import annotations
 
 import random
 from collections.abc import Callable, Sequence
-from concurrent.futures import Future
-from dataclasses import dataclass
-
-import numpy as np
+from dataclasses import dataclass, replace
 
 from benchmarks.capacity.device import Device
+from benchmarks.capacity.serial import SerialDevice
+from benchmarks.capacity.sound import SILENCE
 from benchmarks.capacity.world import World
+from streaming import hops
 from streaming.costs import Costs
 from streaming.cosyvoice.sizes import FRAME_SAMPLES
-from streaming.hops import first_hop_tokens
 from streaming.messages import Ready, Voice
 from streaming.runners.base import Later, Made, StepResult, Work
 from streaming.runners.cosyvoice.progress import Progress
@@ -30,10 +28,13 @@ TOKENS_PER_CHAR = 1.5
 CACHED_PROMPT_TOKENS = 75
 """Speech tokens of a voice's recording, prefilled after each text: 3 s."""
 
+HOST_ROW_S = 0.00001
+"""What a row of a step costs the host's one thread, from its end to its next launch."""
+
 VOICE = Voice(id="modelled", name="modelled", languages=("*",))
 
 
-@dataclass
+@dataclass(eq=False)
 class Saying:
     """A segment on its way: its progress, and how many tokens it will have."""
 
@@ -46,16 +47,28 @@ class Saying:
 class ModelledRunner:
     """Steps that take as long as the device says."""
 
-    def __init__(self, device: Device, world: World, *, max_batch: int, seed: int) -> None:
-        self.stages = stages(max_batch, device.costs)
-        self.busy_s = 0.0
-        self._device = device
+    def __init__(
+        self,
+        device: Device,
+        world: World,
+        *,
+        max_batch: int,
+        first_hop_tokens: int | None = None,
+        seed: int = 1,
+    ) -> None:
+        self.stages = tuple(
+            replace(stage, urgent=False)  # the device has one queue
+            for stage in stages(max_batch, device.costs)
+        )
+        self.device = SerialDevice(world)
+        self.begun = self.released = 0
+        self._model = device
         self._world = world
+        self._first_hop_tokens = first_hop_tokens or hops.first_hop_tokens(
+            RHYTHM, Costs(device.costs)
+        )
         self._random = random.Random(seed)  # noqa: S311 - a model of speech, no secret
-        self._free_s = 0.0
-        self._noise = np.full(8 * 100 * FRAME_SAMPLES, 0.1, np.float32)
-        self._nothing = self._noise[:0]
-        self._costs = Costs(device.costs)
+        self._steps = {"llm": self._llm, "flow": self._flow, "vocoder": self._vocoder}
 
     def load(self) -> None:
         """Nothing to load."""
@@ -64,7 +77,7 @@ class ModelledRunner:
         """One voice."""
         return Ready(
             runner="modelled",
-            device=self._device.name,
+            device=self._model.name,
             voices=(VOICE,),
             default_voice=VOICE.id,
             slots=slots,
@@ -83,11 +96,12 @@ class ModelledRunner:
 
     def begin(self, work: Work) -> Saying:
         """How long it will be is drawn around what its text suggests."""
+        self.begun += 1
         chars = len(work.segment.text)
         length = max(8, round(chars * TOKENS_PER_CHAR * self._random.uniform(0.85, 1.15)))
         progress = Progress(
             RHYTHM,
-            first_hop_tokens(RHYTHM, self._costs),
+            self._first_hop_tokens,
             work.speed,
             prefill_tokens=CACHED_PROMPT_TOKENS + chars // 3,
         )
@@ -95,17 +109,17 @@ class ModelledRunner:
 
     def wants(self, work: Work, costs: Costs) -> Sequence[Want]:
         """As its progress says."""
-        self._costs = costs
         saying: Saying = work.state
         return saying.progress.wants(work.slack_s, costs)
 
     def step(self, stage: str, batch: Sequence[Work]) -> Later:
         """Queue it on the device."""
-        made = {"llm": self._llm, "flow": self._flow, "vocoder": self._vocoder}[stage]
-        return made([work.state for work in batch])
+        return self._steps[stage]([work.state for work in batch])
 
     def release(self, state: Saying) -> None:
-        """Nothing is held."""
+        """Count it."""
+        del state
+        self.released += 1
 
     def figures(self) -> dict[str, float]:
         """None."""
@@ -130,9 +144,9 @@ class ModelledRunner:
                 if not saying.progress.llm_done:
                     done = saying.progress.made_tokens + 1 >= saying.length_tokens
                     saying.progress.read_tokens(1, done=done)
-            return [Made(self._nothing, done=False, state=saying) for saying in batch]
+            return _silence(batch)
 
-        return self._launch(self._device.llm.of(units), land)
+        return self._launch(self._model.llm.of(units), len(batch), land)
 
     def _flow(self, batch: list[Saying]) -> Later:
         frames = 0
@@ -143,9 +157,9 @@ class ModelledRunner:
         def land() -> list[StepResult]:
             for saying in batch:
                 saying.progress.end_euler()
-            return [Made(self._nothing, done=False, state=saying) for saying in batch]
+            return _silence(batch)
 
-        return self._launch(self._device.flow.of(frames), land)
+        return self._launch(self._model.flow.of(frames), len(batch), land)
 
     def _vocoder(self, batch: list[Saying]) -> Later:
         results: list[StepResult] = []
@@ -157,12 +171,21 @@ class ModelledRunner:
             heard = frames if last else frames - saying.held_back
             saying.held_back = 0
             samples = round(max(0, heard) * FRAME_SAMPLES / saying.progress.speed)
-            results.append(Made(self._noise[:samples], last, saying))
-        return self._launch(self._device.vocoder.of(units), lambda: results)
+            results.append(Made(SILENCE[:samples], last, saying))
+        return self._launch(self._model.vocoder.of(units), len(batch), lambda: results)
 
-    def _launch(self, cost_s: float, land: Callable[[], Sequence[StepResult]]) -> Later:
-        self.busy_s += cost_s
-        self._free_s = max(self._free_s, self._world.now()) + cost_s
-        done: Future[None] = Future()
-        self._world.at(self._free_s, lambda: done.set_result(None))
-        return Later(done, lambda _: land())
+    def _launch(self, cost_s: float, rows: int, land: Callable[[], Sequence[StepResult]]) -> Later:
+        done = self.device.launch(cost_s)
+
+        def landing(_: None) -> Sequence[StepResult]:
+            self._world.spend(HOST_ROW_S * rows)
+            return land()
+
+        return Later(done, landing)
+
+
+def _silence(batch: list[Saying]) -> list[StepResult]:
+    return [Made(_NOTHING, done=False, state=saying) for saying in batch]
+
+
+_NOTHING = SILENCE[:0]

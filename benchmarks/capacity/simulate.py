@@ -5,25 +5,44 @@ Knows: how the parts go together, and what is counted. Does not know: how a run 
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import asdict, dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 
 from benchmarks.capacity.device import Device
 from benchmarks.capacity.policies import POLICIES
 from benchmarks.capacity.runner import ModelledRunner
-from benchmarks.capacity.traffic import Crowd, Load
+from benchmarks.capacity.sound import CountedTrack
+from benchmarks.capacity.traffic import Crowd, Heard, Load
 from benchmarks.capacity.world import World
 from streaming.admission import Admission
+from streaming.capacity import capacity
 from streaming.config import EngineSettings
+from streaming.costs import Costs
 from streaming.engine.loop import Engine
+from streaming.runners.cosyvoice.rhythm import second
 
-HOST_S = 0.0003
-"""What a turn of the loop costs the host."""
+HOST_S = 0.0001
+"""What a turn of the loop costs the host, beside its rows."""
 
 MAX_BATCH = 256
+SLOTS = 4096
 C100_S = 0.1
+RAMP_S = 10.0
+"""Before this nothing is counted: the first come into an empty house."""
+
 SETTLE_S = 30.0
 """After the last one came, for those who still listen."""
+
+
+@dataclass(frozen=True)
+class Run:
+    """What to simulate."""
+
+    device: Device
+    policy: str
+    load: Load
+    door: bool = True
+    """Whether there is one that knows the capacity; else everyone comes in."""
 
 
 @dataclass(frozen=True)
@@ -31,54 +50,57 @@ class Row:
     """What was found."""
 
     device: str
-    measured: bool
     policy: str
-    arrivals: str
     offered_contexts: float
     admitted: int
     refused: int
-    first_packet_ms: dict[str, float]
+    first_packet_ms: dict[str, float | None]
     c100: float
     device_use: float
-    capacity: int
 
 
-def simulate(device: Device, policy: str, load: Load, *, admit: bool = True) -> Row:
-    """Run it; ``admit``: whether the door knows the capacity, else everyone comes in."""
+def capacity_of(device: Device) -> int:
+    """How many contexts the door lets in on that device, with a slot for each."""
+    return capacity(second, Costs(device.costs), SLOTS)
+
+
+def simulate(run: Run, settings: EngineSettings | None = None) -> Row:
+    """Run it; ``settings``: the engine's, where they are not the defaults."""
     world = World(HOST_S)
-    runner = ModelledRunner(device, world, max_batch=MAX_BATCH, seed=load.seed)
-    settings = EngineSettings(slots=4096, capacity=0 if admit else 4096)
-    door = Admission(settings.slots)
-    crowd = Crowd(world, door, load)
-    engine = Engine(runner, settings, world, world, POLICIES[policy]())
+    load = replace(run.load, counted_from_s=RAMP_S, seconds=RAMP_S + run.load.seconds)
+    runner = ModelledRunner(run.device, world, max_batch=MAX_BATCH, seed=load.seed)
+    settings = settings or EngineSettings(slots=SLOTS, capacity=0 if run.door else SLOTS)
+    crowd = Crowd(world, Admission(settings.slots), load)
+    engine = Engine(runner, settings, world, world, POLICIES[run.policy](), track=CountedTrack)
     engine.begin()
     crowd.start()
-    while world.now() < load.seconds:
-        engine.turn()
-    busy_s = runner.busy_s
+    busy_s = [0.0, 0.0]
+    for index, until_s in enumerate((RAMP_S, load.seconds)):
+        while world.now() < until_s:
+            engine.turn()
+        busy_s[index] = runner.device.busy_s
     while world.now() < load.seconds + SETTLE_S and len(world):
         engine.turn()
-    return _row(device, policy, load, crowd, busy_s, door)
+    return _row(run, crowd, (busy_s[1] - busy_s[0]) / run.load.seconds)
 
 
-def _row(
-    device: Device, policy: str, load: Load, crowd: Crowd, busy_s: float, door: Admission
-) -> Row:
-    heard = [each for each in crowd.tally.heard if each.first_s is not None]
+def _row(run: Run, crowd: Crowd, device_use: float) -> Row:
+    heard = crowd.tally.heard
     firsts = sorted(1000 * (each.first_s - each.asked_s) for each in heard if each.first_s)
     return Row(
-        device=device.name,
-        measured=device.measured,
-        policy=policy,
-        arrivals=load.arrivals,
-        offered_contexts=load.offered,
-        admitted=len(crowd.tally.heard),
+        device=run.device.label,
+        policy=run.policy,
+        offered_contexts=run.load.offered,
+        admitted=len(heard),
         refused=crowd.tally.refused,
         first_packet_ms={f"p{share}": _quantile(firsts, share) for share in (50, 95, 99)},
-        c100=_share(each.worst_s <= C100_S for each in heard),
-        device_use=round(busy_s / load.seconds, 3),
-        capacity=min(door.capacity.values(), default=0),
+        c100=_share(not _gap(each) for each in heard if each.first_s or not each.interrupted),
+        device_use=round(min(1.0, device_use), 3),
     )
+
+
+def _gap(heard: Heard) -> bool:
+    return heard.first_s is None or heard.worst_s > C100_S
 
 
 def _share(good: Iterable[bool]) -> float:
@@ -86,12 +108,7 @@ def _share(good: Iterable[bool]) -> float:
     return round(sum(flags) / len(flags), 4) if flags else 1.0
 
 
-def _quantile(values: list[float], percent: int) -> float:
+def _quantile(values: Sequence[float], percent: int) -> float | None:
     if not values:
-        return float("nan")
+        return None
     return round(values[min(len(values) - 1, len(values) * percent // 100)], 1)
-
-
-def plain(row: Row) -> dict[str, object]:
-    """As JSON has it."""
-    return asdict(row)

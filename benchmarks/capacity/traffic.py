@@ -58,7 +58,9 @@ class Load:
     """Contexts that would speak at once, on average, if all were served."""
     arrivals: Arrivals = "poisson"
     barge_in: float = 0.3
-    seconds: float = 120.0
+    seconds: float = 60.0
+    counted_from_s: float = 0.0
+    """Who asks before this is served, not counted."""
     seed: int = 1
 
 
@@ -72,13 +74,13 @@ class Heard:
     worst_s: float = 0.0
     samples: int = 0
     over: bool = False
+    interrupted: bool = False
 
 
 @dataclass
 class Tally:
     """What became of all of them."""
 
-    offered: int = 0
     refused: int = 0
     failed: int = 0
     heard: list[Heard] = field(default_factory=list)
@@ -134,16 +136,17 @@ class Crowd:
     def _ask(self, then: Call) -> None:
         ctx = next(self._numbers)
         now_s = self._world.now()
-        self.tally.offered += 1
+        counted = now_s >= self._load.counted_from_s
         try:
             self._door.offer(ctx, str(ctx), now_s)
         except Overloaded as refusal:
-            self.tally.refused += 1
+            self.tally.refused += counted
             if self._load.arrivals == "conversations":
                 self._world.at(now_s + (refusal.retry_after_ms or 0) / 1000, self._turn)
             return
         heard = self._live[ctx] = Heard(now_s)
-        self.tally.heard.append(heard)
+        if counted:
+            self.tally.heard.append(heard)
         self._world.tell(Open(ctx=ctx, voice="modelled"))
         length_s = self._write(ctx, now_s)
         if self._random.random() < self._load.barge_in:
@@ -180,6 +183,7 @@ class Crowd:
 
     def _interrupt(self, ctx: int, then: Call) -> None:
         if ctx in self._live:
+            self._live[ctx].interrupted = True
             self._world.tell(Cancel(ctx=ctx))
             self._leave(ctx)
             then()

@@ -17,10 +17,10 @@ Told = Callable[[Message], None]
 class World:
     """A clock, events, and the mailbox between the engine's loop and its listeners."""
 
-    def __init__(self, host_s: float) -> None:
-        """``host_s``: what a turn of the loop costs the host."""
+    def __init__(self, turn_s: float) -> None:
+        """``turn_s``: what a turn of the loop costs the host, beside its rows."""
         self.told: Told = lambda _: None
-        self._host_s = host_s
+        self._turn_s = turn_s
         self._now_s = 0.0
         self._order = itertools.count()
         self._events: list[tuple[float, int, Callable[[], None]]] = []
@@ -46,10 +46,14 @@ class World:
         """Let ``receive`` return."""
         self._woken = True
 
+    def spend(self, seconds: float) -> None:
+        """The engine's thread computes for so long."""
+        self._advance(self._now_s + seconds)
+
     def receive(self, timeout_s: float | None) -> list[ToEngine]:
         """Everything that came; time goes on until something does, or ``timeout_s`` is over."""
         until_s = self._now_s + (timeout_s or 0.0)
-        self._advance(self._now_s + self._host_s)
+        self.spend(self._turn_s)
         while not self._inbox and not self._woken and self._events:
             when_s = self._events[0][0]
             if when_s > until_s:

@@ -7,8 +7,14 @@ import pytest
 
 from benchmarks.capacity.__main__ import main
 from benchmarks.capacity.device import ESTIMATES, measured
+from benchmarks.capacity.simulate import Run, capacity_of, simulate
+from benchmarks.capacity.traffic import Load
 
-SMALL = ["--offered", "2,6", "--seconds", "6"]
+SMALL = ["--offered", "2,6", "--seconds", "4", "--processes", "1"]
+KEYS = {
+    "device", "policy", "offered_contexts", "admitted", "refused", "first_packet_ms", "c100",
+    "device_use",
+}  # fmt: skip
 
 
 def rows(capsys, *options):
@@ -16,66 +22,95 @@ def rows(capsys, *options):
     return json.loads(capsys.readouterr().out.splitlines()[-1])["rows"]
 
 
-def test_it_prints_one_object_with_a_row_a_policy_and_load(capsys):
-    found = rows(capsys, "--devices", "H200")
-    assert len(found) == 4 * 2
-    assert {row["policy"] for row in found} == {"deadline", "fifo", "earliest-arrival", "voxserve"}
-    for row in found:
-        assert {
-            "device", "policy", "offered_contexts", "admitted", "refused", "first_packet_ms",
-            "c100", "device_use",
-        } <= row.keys()  # fmt: skip
+def found(offered, *, device="4090", policy="deadline", arrivals="poisson", seconds=20.0):
+    load = Load(offered, arrivals=arrivals, seconds=seconds)
+    return simulate(Run(ESTIMATES[device], policy, load))
+
+
+def test_the_last_line_is_one_object_with_a_row_a_policy_and_load(capsys):
+    made = rows(capsys)
+    assert len(made) == 4 * 2
+    assert {row["policy"] for row in made} == {"deadline", "fifo", "earliest-arrival", "voxserve"}
+    for row in made:
+        assert set(row) == KEYS
         assert set(row["first_packet_ms"]) == {"p50", "p95", "p99"}
-        assert row["measured"] is False
+        assert row["device"] == "H200 (not measured)"
         assert row["admitted"] > 0
 
 
-def test_a_light_load_on_a_large_card_has_no_gap_and_begins_at_once(capsys):
-    (row,) = rows(capsys, "--offered", "3", "--policies", "deadline")
-    assert row["c100"] == 1.0
-    assert row["first_packet_ms"]["p99"] < 200
-    assert row["refused"] == 0
-
-
-@pytest.mark.parametrize("arrivals", ["poisson", "bursts", "conversations"])
-def test_the_same_load_gives_the_same_figures(capsys, arrivals):
-    options = ["--arrivals", arrivals, "--policies", "deadline"]
-    assert rows(capsys, *options) == rows(capsys, *options)
-
-
-def test_people_get_a_table_that_says_what_is_an_estimate(capsys):
-    assert main([*SMALL, "--policies", "deadline"]) == 0
-    out = capsys.readouterr().out
-    assert "H200 (estimate)" in out
-    assert "C100" in out
-
-
-def test_a_picture_is_drawn(capsys, tmp_path):
-    path = tmp_path / "capacity.svg"
-    rows(capsys, "--plot", str(path), "--policies", "deadline,fifo")
-    root = ET.fromstring(path.read_text(encoding="utf-8"))
-    assert len(root.findall(".//{*}polyline")) == 5 * 2
-    assert "not measured" in path.read_text(encoding="utf-8")
+def test_people_get_a_table_that_says_what_was_not_measured(capsys):
+    assert main([*SMALL, "--policies", "deadline", "--devices", "L4,4090"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert len(lines) == 2 + 2 * 2
+    assert all("not measured" in line for line in lines[2:])
 
 
 def test_what_nobody_knows_is_refused_in_words(capsys):
-    assert main(["--devices", "H900"]) == 2
-    assert "H900" in capsys.readouterr().err
-    assert main(["--policies", "luck"]) == 2
-    assert "luck" in capsys.readouterr().err
+    for options, word in (
+        (["--devices", "H900"], "H900"),
+        (["--policies", "luck"], "luck"),
+        (["--loads", "0"], "above 0"),
+    ):
+        with pytest.raises(SystemExit) as stopped:
+            main(options)
+        assert stopped.value.code == 2
+        assert word in capsys.readouterr().err
 
 
-def test_a_measured_table_is_a_device(tmp_path):
+def test_pictures_are_drawn_one_a_device(capsys, tmp_path):
+    path = tmp_path / "cards.svg"
+    rows(capsys, "--plot", str(path), "--devices", "L4,4090", "--policies", "deadline,fifo")
+    for name in ("l4", "4090"):
+        drawn = (tmp_path / f"cards-{name}.svg").read_text(encoding="utf-8")
+        assert len(ET.fromstring(drawn).findall(".//{*}polyline")) == 6 * 2
+        assert "not measured" in drawn
+
+
+def test_a_measured_table_is_a_device(capsys, tmp_path):
     path = tmp_path / "table.json"
-    costs = {stage: {"base_s": 0.01, "unit_s": 0.001} for stage in ("llm", "flow", "vocoder")}
+    costs = {stage: {"base_s": 0.002, "unit_s": 0.00001} for stage in ("llm", "flow", "vocoder")}
     path.write_text(json.dumps({"device": "My card", "costs": costs}), encoding="utf-8")
     device = measured(path)
-    assert (device.name, device.measured, device.llm.of(2)) == ("My card", True, 0.012)
+    assert (device.label, device.llm.of(2)) == ("My card", pytest.approx(0.00202))
+    made = rows(capsys, "--devices", str(path), "--policies", "deadline")
+    assert [row["device"] for row in made] == ["My card"] * 2
     path.write_text("{}", encoding="utf-8")
     with pytest.raises(ValueError, match="no table"):
         measured(path)
 
 
-def test_a_better_card_costs_less():
+def test_a_better_card_costs_less_and_carries_more():
     for stage in ("llm", "flow", "vocoder"):
         assert ESTIMATES["H200"].costs[stage].of(100) < ESTIMATES["L4"].costs[stage].of(100)
+    carried = [capacity_of(ESTIMATES[name]) for name in ("3060", "L4", "4090", "A100", "H200")]
+    assert carried == sorted(set(carried))
+
+
+@pytest.mark.parametrize("arrivals", ["poisson", "bursts", "conversations"])
+def test_the_same_load_gives_the_same_figures(arrivals):
+    first, second = (found(20, arrivals=arrivals, seconds=5.0) for _ in range(2))
+    assert first == second
+
+
+def test_a_light_load_has_no_gap_and_begins_at_once():
+    row = found(3)
+    assert (row.c100, row.refused) == (1.0, 0)
+    assert row.first_packet_ms["p99"] < 200
+
+
+@pytest.mark.parametrize("arrivals", ["poisson", "bursts", "conversations"])
+def test_at_twice_the_capacity_those_let_in_have_no_gap(arrivals):
+    row = found(2 * capacity_of(ESTIMATES["4090"]), arrivals=arrivals)
+    assert row.refused > row.admitted / 4
+    assert row.c100 >= 0.999
+
+
+def test_the_policy_pays():
+    """Each rule of the field at the same load, which the card can carry."""
+    ours, *others = (
+        found(30, policy=policy) for policy in ("deadline", "fifo", "earliest-arrival", "voxserve")
+    )
+    for row in others:
+        assert ours.c100 > row.c100 + 0.05
+        assert ours.first_packet_ms["p95"] < row.first_packet_ms["p95"] / 2
+        assert ours.admitted >= row.admitted

@@ -1,0 +1,39 @@
+"""A run's rows for people and for programs. Pure."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict
+
+from benchmarks.capacity.simulate import Row
+
+HEADINGS = (
+    "device", "policy", "offered", "admitted", "refused", "first packet p50 / p95 / p99", "C100",
+    "device use",
+)  # fmt: skip
+
+
+def as_json(rows: Sequence[Row]) -> str:
+    """One line."""
+    return json.dumps({"rows": [asdict(row) for row in rows]})
+
+
+def table(rows: Iterable[Row]) -> str:
+    """A Markdown table; times in ms."""
+    lines = [HEADINGS, tuple("---" for _ in HEADINGS), *map(_cells, rows)]
+    return "\n".join(f"| {' | '.join(cells)} |" for cells in lines)
+
+
+def _cells(row: Row) -> tuple[str, ...]:
+    first = row.first_packet_ms.values()
+    return (
+        row.device,
+        row.policy,
+        f"{row.offered_contexts:g}",
+        str(row.admitted),
+        str(row.refused),
+        " / ".join("-" if value is None else f"{value:.0f}" for value in first),
+        f"{100 * row.c100:.2f} %",
+        f"{100 * row.device_use:.0f} %",
+    )

@@ -1,0 +1,126 @@
+"""The engine's loop over a modelled device in simulated time; a script says who speaks when."""
+
+from collections import Counter
+
+from benchmarks.capacity.device import ESTIMATES
+from benchmarks.capacity.policies import POLICIES
+from benchmarks.capacity.runner import ModelledRunner
+from benchmarks.capacity.simulate import HOST_S, MAX_BATCH
+from benchmarks.capacity.sound import CountedTrack
+from benchmarks.capacity.world import World
+from streaming.config import EngineSettings
+from streaming.engine.loop import Engine
+from streaming.messages import Audio, Cancel, End, Finished, Open, Played, Released, Segment, Speak
+from streaming.runners.base import Later
+
+RATE = 24_000
+
+
+def piece(index, chars):
+    return Segment(
+        index=index, text="x" * chars, source="", char_start=0, char_end=chars, ending="sentence"
+    )
+
+
+class ReadingWorld(World):
+    """Tells which cancels the engine has read."""
+
+    def __init__(self, turn_s):
+        super().__init__(turn_s)
+        self.on_cancel = lambda _ctx: None
+
+    def receive(self, timeout_s):
+        messages = super().receive(timeout_s)
+        for message in messages:
+            if isinstance(message, Cancel):
+                self.on_cancel(message.ctx)
+        return messages
+
+
+class WatchedRunner(ModelledRunner):
+    """Knows whose steps are under way."""
+
+    def __init__(self, *args, **kwargs):
+        super().__init__(*args, **kwargs)
+        self.under_way = Counter()
+        self.on_launch = lambda _stage, _contexts: None
+
+    def step(self, stage, batch):
+        contexts = [work.ctx for work in batch]
+        self.on_launch(stage, contexts)
+        self.under_way.update((stage, ctx) for ctx in contexts)
+        later = super().step(stage, batch)
+
+        def land(made):
+            self.under_way.subtract((stage, ctx) for ctx in contexts)
+            return later.land(made)
+
+        return Later(later.made, land)
+
+
+class Simulated:
+    """One engine; times are seconds of simulated time."""
+
+    def __init__(self, device="H200", policy="deadline", *, track=CountedTrack, **settings):
+        self.world = ReadingWorld(HOST_S)
+        self.world.told = self._hear
+        self.runner = WatchedRunner(ESTIMATES[device], self.world, max_batch=MAX_BATCH, seed=1)
+        settings = EngineSettings(**{"slots": 4096, "capacity": 4096} | settings)
+        self.engine = Engine(
+            self.runner, settings, self.world, self.world, POLICIES[policy](), track=track
+        )
+        self.asked_s, self.first_s, self.dry_s = {}, {}, {}
+        self.late_s = Counter()
+        self.samples = Counter()
+        self.over = set()
+        self.on_over = lambda _ctx: None
+        self.engine.begin()
+
+    def say(self, ctx, *chars, at_s, priority=0):
+        """A context of segments of so many characters, all at once."""
+
+        def begin():
+            self.asked_s[ctx] = self.world.now()
+            self.world.tell(Open(ctx=ctx, voice="modelled", priority=priority))
+            for index, count in enumerate(chars):
+                self.world.tell(Speak(ctx=ctx, segment=piece(index, count)))
+            self.world.tell(End(ctx=ctx))
+            self._listen(ctx)
+
+        self.world.at(at_s, begin)
+
+    def cancel(self, ctx, *, at_s):
+        """Its listener interrupts."""
+
+        def interrupt():
+            if ctx not in self.over:
+                self.world.tell(Cancel(ctx=ctx))
+
+        self.world.at(at_s, interrupt)
+
+    def run(self, until_s):
+        """Until then, or until nothing is left to happen."""
+        self.world.at(until_s, lambda: None)
+        while self.world.now() < until_s:
+            self.engine.turn()
+
+    def _listen(self, ctx):
+        """Tell how much was played, every second."""
+        if ctx in self.over:
+            return
+        left_s = max(0.0, self.dry_s.get(ctx, 0.0) - self.world.now())
+        self.world.tell(Played(ctx=ctx, samples=self.samples[ctx] - round(left_s * RATE)))
+        self.world.at(self.world.now() + 1.0, lambda: self._listen(ctx))
+
+    def _hear(self, message):
+        now_s = self.world.now()
+        match message:
+            case Audio(ctx=ctx, pcm=pcm):
+                self.first_s.setdefault(ctx, now_s)
+                dry_s = self.dry_s.get(ctx, now_s)
+                self.late_s[ctx] = max(self.late_s[ctx], now_s - dry_s)
+                self.dry_s[ctx] = max(now_s, dry_s) + len(pcm) / 2 / RATE
+                self.samples[ctx] += len(pcm) // 2
+            case Finished(ctx=ctx) | Released(ctx=ctx):
+                self.over.add(ctx)
+                self.on_over(ctx)
