@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import get_args
 
 from benchmarks.capacity.device import ESTIMATES, Device, measured
-from benchmarks.capacity.policies import POLICIES
+from benchmarks.capacity.policies import CHOICES, POLICIES
 from benchmarks.capacity.traffic import Arrivals
 
 
@@ -49,7 +49,11 @@ def parse(arguments: Sequence[str] | None = None) -> Options:
         help=f"of {', '.join(ESTIMATES)} (nobody measured those), all of them, or files by "
         "python -m benchmarks.gpu --table; with commas",
     )
-    parser.add_argument("--policies", default=",".join(POLICIES))
+    parser.add_argument(
+        "--policies",
+        default=",".join(POLICIES),
+        help=f"also ours without one of its choices: {', '.join(CHOICES)}",
+    )
     parser.add_argument("--loads", default="0.5,0.8,1,1.5,2", help="shares of the capacity")
     parser.add_argument("--offered", default="", help="in contexts, instead of --loads")
     parser.add_argument("--arrivals", default="poisson", choices=get_args(Arrivals))
@@ -98,8 +102,9 @@ def _devices(names: str) -> Iterator[Device]:
 
 def _policies(names: str) -> tuple[str, ...]:
     asked = tuple(name.strip() for name in names.split(","))
-    if unknown := [name for name in asked if name not in POLICIES]:
-        raise ValueError(f"--policies: {unknown[0]!r} is none of {', '.join(POLICIES)}")
+    if unknown := [name for name in asked if name not in POLICIES | CHOICES]:
+        known = ", ".join(POLICIES | CHOICES)
+        raise ValueError(f"--policies: {unknown[0]!r} is none of {known}")
     return asked
 
 

@@ -7,6 +7,7 @@ these asks for.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
+from dataclasses import replace
 
 from streaming.config import EngineSettings
 from streaming.context import Context
@@ -86,13 +87,27 @@ class VoxServe(EarliestArrival):
         return super().key(row, now_s) - (1e6 if presses else 0.0)
 
 
+def _ours(**changes: float | bool) -> Callable[[], Policy]:
+    return lambda: replace(deadlines(EngineSettings().max_ahead_s), **changes)
+
+
 POLICIES: dict[str, Callable[[], Policy]] = {
-    "deadline": lambda: deadlines(EngineSettings().max_ahead_s),
+    "deadline": _ours(),
     "fifo": Fifo,
     "earliest-arrival": EarliestArrival,
     "voxserve": VoxServe,
 }
 """Each makes a policy with a memory of its own."""
+
+CHOICES: dict[str, Callable[[], Policy]] = {
+    "no-patience": _ours(patient=False),
+    "no-early-steps": _ours(early_s=0.0),
+    "all-join": _ours(join_s=NEVER),
+    "long-steps": _ours(filled=NEVER, hurried=NEVER),
+    "no-hurry": _ours(hurried=6.0),
+    "no-yielding": _ours(brief_s=NEVER),
+}
+"""Ours, each without one of its choices."""
 
 
 def arrived_s(context: Context) -> float:

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from benchmarks.capacity.device import Device
-from benchmarks.capacity.policies import POLICIES
+from benchmarks.capacity.policies import CHOICES, POLICIES
 from benchmarks.capacity.runner import ModelledRunner
 from benchmarks.capacity.sound import CountedTrack
 from benchmarks.capacity.traffic import Crowd, Heard, Load
@@ -71,7 +71,8 @@ def simulate(run: Run, settings: EngineSettings | None = None) -> Row:
     runner = ModelledRunner(run.device, world, max_batch=MAX_BATCH, seed=load.seed)
     settings = settings or EngineSettings(slots=SLOTS, capacity=0 if run.door else SLOTS)
     crowd = Crowd(world, Admission(settings.slots), load)
-    engine = Engine(runner, settings, world, world, POLICIES[run.policy](), track=CountedTrack)
+    policy = (POLICIES | CHOICES)[run.policy]()
+    engine = Engine(runner, settings, world, world, policy, track=CountedTrack)
     engine.begin()
     crowd.start()
     busy_s = [0.0, 0.0]

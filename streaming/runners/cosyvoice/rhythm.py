@@ -53,8 +53,12 @@ LLM_SHARED, FLOW_SHARED = 0.65, 0.5
 2, 170 have 37 and 13). The vocoder's are as the flow's."""
 
 
-def stages(max_batch: int, priors: Mapping[str, Cost], *, in_flight: int = 2) -> tuple[Stage, ...]:
-    """The three, each with one batch running and, on a device, one queued behind it."""
+def stages(max_batch: int, priors: Mapping[str, Cost], *, in_flight: int = 1) -> tuple[Stage, ...]:
+    """The three, each with one batch at a time.
+
+    A second queued behind it would take the rows that came in between, too few to pay; the device
+    has the other stages' steps to do meanwhile.
+    """
     return tuple(
         Stage(
             name,

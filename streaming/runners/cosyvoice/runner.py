@@ -47,7 +47,7 @@ class CosyVoiceRunner:
         self._speech: Speech | None = None
         self._loading = threading.Lock()
         self._default = settings.default_voice or ""
-        self.stages = stages(settings.cosyvoice.max_batch, PRIORS, in_flight=1)
+        self.stages = stages(settings.cosyvoice.max_batch, PRIORS)
 
     def load(self) -> None:
         """The networks, the default voice; then one sentence, so that the first finds all warm.
@@ -57,8 +57,6 @@ class CosyVoiceRunner:
             UnknownVoice: the default voice is not there.
         """
         models = build(self._settings)
-        in_flight = 2 if models.device.type == "cuda" else 1
-        self.stages = stages(self._settings.cosyvoice.max_batch, PRIORS, in_flight=in_flight)
         speech = Speech(models, self._settings)
         self._default = self._default or speech.voices.own[0].id
         catalog.find(speech.voices.own, self._default)
