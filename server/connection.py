@@ -293,7 +293,7 @@ class Connection:
                 "pre_skip": audio.pre_skip_48k,
             },
             pacing={"lead_ms": session.terms.lead_ms},
-            limits=self._sessions.limits_told(),
+            limits=self._sessions.limits_told(session.terms.identity),
             contexts=session.describe_contexts() if resumed else UNSET,
         )
 

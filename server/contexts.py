@@ -6,6 +6,7 @@ not know: connections, resume, JSON.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import msgspec
@@ -137,7 +138,7 @@ class Contexts:
         name = request.ctx or self._lineup.implicit_id()
         self._check_open(name, request)
         asked = self._ask(request)
-        ignored = self._s.engine.check(asked)
+        ignored = [*self._s.engine.check(asked), *self._lowered(request, asked)]
         before = list(self._lineup)
         context = self._begin(name, request, asked)
         # Begun first, so that a refusal leaves what speaks untouched.
@@ -163,6 +164,8 @@ class Contexts:
             raise errors.TooManyContexts(
                 f"{active} contexts are active and the limit is {limit}; wait for one to end"
             )
+        leaving = active if request.when == "interrupt" else 0
+        self._s.access.contexts.require(self._terms.identity, leaving)
         self._terms.identity.require_voice(self._voice(request))
         self._s.access.opens.require(self._session_id, "contexts opened by this session")
 
@@ -177,12 +180,18 @@ class Contexts:
             words=True,  # for `cancelled.text_spoken`, whether the client asked for them or not
             text_mode=request.text_mode,
             max_delay_ms=request.max_delay_ms,
-            priority=request.priority,
+            priority=self._terms.identity.priority(request.priority),
             lexicon=request.entries,
             reasoning=request.reasoning,
             listener=self._session_id,
             start_in_ms=0 if request.when == "interrupt" else self._ms_before_a_new_one(),
         )
+
+    def _lowered(self, request: requests.Open, asked: ContextRequest) -> Iterator[tuple[str, str]]:
+        """What the key does not allow, as an option that is ignored."""
+        if request.priority is not None and asked.priority < request.priority:
+            told = f"this key's contexts have a priority of {asked.priority} at most"
+            yield "priority", f"{told}, so that is used, not {request.priority}"
 
     def _begin(self, name: str, request: requests.Open, asked: ContextRequest) -> Context:
         sink = _Sink(self)
@@ -200,6 +209,7 @@ class Contexts:
             undecided=choosing.undecided(request.voice, request.language),
         )
         self._lineup.add(context)
+        self._s.access.contexts.take(self._terms.identity)
         self._outbox.event(Opened(ctx=name, sid=context.sid, voice=context.voice))
         self._log.info("context opened", ctx=name, voice=context.voice)
         return context
@@ -381,6 +391,7 @@ class Contexts:
     def _drop(self, context: Context, outcome: Outcome) -> None:
         """The context has ended: nothing of it stays but its id."""
         self._lineup.remove(context)
+        self._s.access.contexts.give_back(self._terms.identity)
         context.close()
         underrun_ms = context.underrun_s * 1000 if context.begun else None
         self._s.metrics.context_ended(outcome, underrun_ms)

@@ -16,7 +16,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from server import invalid
-from server.access import Identity, address_key, origin_of
+from server.access import Identity, origin_of
 from server.bodies import read_body
 from server.sessions import Sessions
 from server.speak import CLIENT_LEFT, read_request, speak
@@ -102,9 +102,7 @@ class Api:
             host=headers.get("host", ""),
         )
         if costs:
-            peer = request.client.host if request.client else ""
-            key = identity.name if self._access.asks_for_keys else address_key(peer)
-            self._access.requests.require(key, "requests from this client")
+            self._access.require_request(identity, request.client.host if request.client else "")
         return identity
 
     def _answer(self, error: CosystreamError) -> JSONResponse:

@@ -72,7 +72,7 @@ class Open(Request, frozen=True, tag="open", kw_only=True):
     levels: bool = False
     text_mode: TextMode = "auto"
     max_delay_ms: Annotated[int, Meta(ge=50, le=60_000)] | None = None
-    priority: Annotated[int, Meta(ge=-10, le=10)] = 0
+    priority: Annotated[int, Meta(ge=-10, le=10)] | None = None
     when: Literal["queue", "interrupt", "replace"] = "queue"
     lexicon: Annotated[tuple[LexiconEntry, ...], Meta(max_length=LEXICON_ENTRIES)] | HotFix = ()
     reasoning: Reasoning = "speak"

@@ -82,15 +82,20 @@ class Sessions:
             )
         return session
 
-    def limits_told(self) -> dict[str, Any]:
-        """For ``ready``: what a client may use."""
-        limits = self.services.settings.limits
+    def limits_told(self, identity: Identity) -> dict[str, Any]:
+        """For ``ready``: what this client may use."""
+        limits, own = self.services.settings.limits, identity.allowance
         names = (
             "message_bytes", "text_chars", "contexts", "sessions", "opens_per_minute",
             "messages_per_s", "idle_s", "slow_consumer_s", "resume_window_s", "resume_bytes",
             "lead_ms_max", "upload_bytes",
         )  # fmt: skip
-        return {name: getattr(limits, name) for name in names}
+        told = {name: getattr(limits, name) for name in names}
+        return told | {
+            "contexts": min(limits.contexts, own.contexts or limits.contexts),
+            "sessions_per_key": own.sessions or limits.sessions_per_key,
+            "priority": identity.priority_most,
+        }
 
     async def drain(self, deadline_s: float) -> None:
         """Let what was begun finish, within the deadline; then close every session."""
@@ -122,11 +127,11 @@ class Sessions:
                 "try again later",
                 retry_after_ms=RETRY_AFTER_MS,
             )
-        if limits.sessions_per_key:
+        if most := identity.allowance.sessions or limits.sessions_per_key:
             mine = Counter(session.terms.identity.name for session in self._sessions.values())
-            if mine[identity.name] >= limits.sessions_per_key:
+            if mine[identity.name] >= most:
                 raise TooManySessions(
-                    f"this key has {limits.sessions_per_key} sessions open, its limit; close one",
+                    f"this key has {most} sessions open, its limit; close one",
                     retry_after_ms=RETRY_AFTER_MS,
                 )
 

@@ -24,11 +24,26 @@ class ListenSettings:
 
 
 @dataclass(frozen=True)
+class Allowance:
+    """What one key may use; 0 for a limit: that of all keys holds."""
+
+    priority: int = 0
+    """What its contexts have, and the most that they may ask for."""
+    sessions: int = 0
+    """At once, in place of ``limits.sessions_per_key``."""
+    contexts: int = 0
+    """At once, in all its sessions and requests together."""
+    requests_per_minute: int = 0
+    """In place of ``access.requests_per_minute``."""
+
+
+@dataclass(frozen=True)
 class ApiKey:
     """One key: whoever sends it may do everything; ``name`` stands in logs and metrics."""
 
     name: str
     key: str
+    allowance: Allowance = Allowance()
 
 
 @dataclass(frozen=True)

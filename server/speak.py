@@ -22,6 +22,7 @@ from server import choosing, invalid
 from server.access import Identity
 from server.bodies import read_body
 from server.encoding import EncoderPool
+from server.metrics import Outcome
 from server.services import Services
 from streaming.audio.containers import Container, ContainerName, open_container
 from streaming.engine.client import ContextRequest, EngineContext
@@ -110,12 +111,12 @@ async def speak(
     container = open_container(name, bitrate=audio.opus_bitrate, complexity=audio.opus_complexity)
     with contextlib.ExitStack() as undo:
         undo.callback(container.close)
-        services.engine.check(_to_engine(asked, identity))
+        services.engine.check(to_engine(asked, identity))
         if request.method == "HEAD":
             return Response(media_type=container.media_type, headers=headers)
-        services.access.use_up(identity)
-        stream = _Stream(services, asked, identity)
+        stream = _Stream(services, asked, identity)  # a refusal leaves a token as it was
         undo.callback(stream.close)
+        services.access.use_up(identity)
         first = await _unless_left(request, stream.first())
         if first is None:
             return Response(status_code=CLIENT_LEFT)
@@ -152,7 +153,8 @@ async def _left(request: Request) -> None:
         pass
 
 
-def _to_engine(asked: SpeakRequest, identity: Identity) -> ContextRequest:
+def to_engine(asked: SpeakRequest, identity: Identity) -> ContextRequest:
+    """What the engine is asked for."""
     return ContextRequest(
         owner=identity.owner,
         voice=asked.voice,
@@ -160,6 +162,7 @@ def _to_engine(asked: SpeakRequest, identity: Identity) -> ContextRequest:
         speed=asked.speed,
         seed=asked.seed,
         instruct=asked.instruct,
+        priority=identity.priority(None),
     )
 
 
@@ -171,9 +174,12 @@ class _Stream:
         self._metrics = services.metrics
         self._taken = 0
         self._over = False
+        self._shares, self._identity = services.access.contexts, identity
+        self._shares.require(identity)
         self._context: EngineContext = services.engine.open(
-            _to_engine(asked, identity), self._events.put_nowait
+            to_engine(asked, identity), self._events.put_nowait
         )
+        self._shares.take(identity)
         self._context.append(asked.text)
         self._context.end()
         self._metrics.text_accepted(len(asked.text))
@@ -201,20 +207,22 @@ class _Stream:
                 self._context.played(self._taken)
                 return event.pcm
             if isinstance(event, Finished):
-                self._over = True
-                self._metrics.context_ended("done")
+                self._end("done")
                 return None
             if isinstance(event, Failed):
-                self._over = True
-                self._metrics.context_ended("error")
+                self._end("error")
                 raise by_code(event.code, event.message, event.retry_after_ms)
 
     def close(self) -> None:
         """Stop the engine's work on it, if any is left."""
         if not self._over:
-            self._over = True
             self._context.cancel()
-            self._metrics.context_ended("cancelled")
+            self._end("cancelled")
+
+    def _end(self, outcome: Outcome) -> None:
+        self._over = True
+        self._shares.give_back(self._identity)
+        self._metrics.context_ended(outcome)
 
 
 class _Speech(StreamingResponse):

@@ -12,6 +12,7 @@ from collections.abc import Collection
 from server.access.identity import ANONYMOUS, Identity
 from server.access.origins import Origins, origin_of
 from server.access.rates import RateLimiter, address_key
+from server.access.shares import Shares
 from server.access.tokens import PREFIX as TOKEN_PREFIX
 from server.access.tokens import Tokens
 from server.settings import AccessSettings, LimitSettings
@@ -37,17 +38,25 @@ _ASK = (
 class Access:
     """The door: who is asking, from where, how often.
 
-    ``requests``, ``opens`` and ``messages`` are the limiters of HTTP requests that cost something
-    (a key: ``identity.name`` or ``address_key(peer)``), of contexts opened (a session's id) and of
-    messages (a connection's id).
+    ``opens`` and ``messages`` are the limiters of contexts opened (a session's id) and of messages
+    (a connection's id); ``contexts`` counts those that each key has at once.
     """
 
     def __init__(self, settings: AccessSettings, limits: LimitSettings, clock: Clock) -> None:
-        self._keys = tuple((_digest(entry.key), entry.name) for entry in settings.api_keys)
+        self._keys = tuple(
+            (_digest(entry.key), Identity(entry.name, allowance=entry.allowance))
+            for entry in settings.api_keys
+        )
         self._origins = Origins(settings.allowed_origins)
         self._tokens = Tokens(settings.tokens_max, settings.token_ttl_max_s, clock)
         sessions = max(1, limits.sessions)
         self.requests = RateLimiter.per_minute(settings.requests_per_minute, clock)
+        self._own_requests = {
+            entry.name: RateLimiter.per_minute(entry.allowance.requests_per_minute, clock)
+            for entry in settings.api_keys
+            if entry.allowance.requests_per_minute
+        }
+        self.contexts = Shares()
         self.opens = RateLimiter.per_minute(limits.opens_per_minute, clock, 2 * sessions)
         self.messages = RateLimiter.per_second(limits.messages_per_s, clock, 2 * sessions)
 
@@ -74,8 +83,8 @@ class Access:
         """
         self.check_origin(origin, host)
         bearer = _bearer(authorization)
-        if bearer is not None and (name := self._key_name(bearer)):
-            return Identity(name)
+        if bearer is not None and (known := self._of_key(bearer)):
+            return known
         for presented in (token, bearer):
             if presented and (found := self._tokens.find(presented, origin, resuming=resuming)):
                 return found
@@ -116,6 +125,15 @@ class Access:
         if identity.token_id is not None:
             self._tokens.use_up(identity.token_id)
 
+    def require_request(self, identity: Identity, peer: str) -> None:
+        """Pay for an HTTP request that costs something, by key, or by address where none is asked.
+
+        Raises RateLimited where there were too many.
+        """
+        key = identity.name if self.asks_for_keys else address_key(peer)
+        limiter = self._own_requests.get(key, self.requests)
+        limiter.require(key, "requests from this client")
+
     def release(self, identity: Identity, session_id: str) -> None:
         """That session is over and will not be resumed: all tokens spent on it are forgotten."""
         del identity
@@ -132,13 +150,13 @@ class Access:
         """The CORS headers of an HTTP answer, ``preflight`` for that to ``OPTIONS``."""
         return self._origins.headers(origin, host, preflight=preflight)
 
-    def _key_name(self, presented: str) -> str | None:
-        """The name of that key; every key is compared, in time that tells nothing of them."""
+    def _of_key(self, presented: str) -> Identity | None:
+        """Whose key that is; every key is compared, in time that tells nothing of them."""
         digest = _digest(presented)
         found = None
-        for known, name in self._keys:
+        for known, identity in self._keys:
             if hmac.compare_digest(known, digest):
-                found = name
+                found = identity
         return found
 
 

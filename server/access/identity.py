@@ -5,12 +5,15 @@ Knows: the bounds a key or token carries. Does not know: how they were proved, o
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
+from server.settings import Allowance
 from streaming.errors import NotAllowed
 
 ANONYMOUS = "anonymous"
 """The name of everybody, where the server asks for no key."""
+
+PRIORITY_MOST = 10
 
 
 @dataclass(frozen=True)
@@ -27,11 +30,22 @@ class Identity:
     max_characters: int | None = None
     """How much text a session may speak in all; None: as much as the limits allow."""
     token_id: str | None = None
+    allowance: Allowance = field(default_factory=Allowance)
+    """The key's; tokens share it."""
 
     @property
     def owner(self) -> str:
         """Whose voices these are; empty for everybody's, where the server asks for no key."""
         return "" if self.name == ANONYMOUS else self.name
+
+    @property
+    def priority_most(self) -> int:
+        """The most that a context may ask for."""
+        return PRIORITY_MOST if self.name == ANONYMOUS else self.allowance.priority
+
+    def priority(self, asked: int | None) -> int:
+        """A context's: the key's own, or what was asked for where that is no more."""
+        return self.allowance.priority if asked is None else min(asked, self.priority_most)
 
     def may_use(self, voice: str) -> bool:
         """Whether nothing forbids this voice."""

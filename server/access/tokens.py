@@ -71,8 +71,8 @@ class Tokens:
         self._make_room()
         token = PREFIX + secrets.token_urlsafe(_RANDOM_BYTES)
         token_id = _hash(token)
-        bounds = Identity(
-            name=identity.name,
+        bounds = replace(
+            identity,
             voices=None if voices is None else frozenset(voices),
             max_characters=max_characters,
             token_id=token_id,

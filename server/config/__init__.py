@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from typing import Any, NoReturn
 
 from server.access.origins import is_loopback
@@ -59,7 +60,8 @@ def describe(settings: Settings) -> dict[str, Any]:
 
 
 def _masked(item: ApiKey) -> str:
-    return f"{item.name}:{MASK}"
+    given = [f"{name} {value}" for name, value in asdict(item.allowance).items() if value]
+    return " ".join([f"{item.name}:{MASK}", *([f"({', '.join(given)})"] if given else [])])
 
 
 def advice(settings: Settings) -> tuple[str, ...]:

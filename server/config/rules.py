@@ -50,6 +50,14 @@ class Either:
 
 
 _GIB = 1 << 30
+ALLOWANCE = {
+    "priority": Range(-10, 10),
+    "sessions": Range(0, 100_000),
+    "contexts": Range(0, 100_000),
+    "requests_per_minute": Range(0, 1_000_000),
+}
+"""What a key may be given."""
+
 LEXICON_LINES = 500
 """The child processes are given them on their command line, which bounds them."""
 
@@ -83,6 +91,9 @@ def _api_keys(value: Collection[ApiKey]) -> Fault:
             return 'a key\'s name is 1 to 64 of A-Z a-z 0-9 _ . - and not "anonymous"'
         if not re.fullmatch(r"[!-~]{1,512}", entry.key):
             return f"the key of {entry.name} must be 1 to 512 ASCII characters without spaces"
+        for name, allowed in ALLOWANCE.items():
+            if fault := allowed(getattr(entry.allowance, name)):
+                return f"{name} of the key {entry.name} must be {fault}"
     if len({entry.name for entry in value}) < len(value):
         return "two keys have the same name"
     if len({entry.key for entry in value}) < len(value):

@@ -10,18 +10,19 @@ import json
 import math
 import types
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any, Literal, NoReturn, get_args, get_origin
 
 import msgspec
 
 from server.config.keys import SECRET_KEYS, ConfigError, Key
-from server.settings import ApiKey
+from server.settings import Allowance, ApiKey
 from streaming.config import LexiconLine
 
 _TRUE = frozenset({"true", "yes", "on", "1"})
 _FALSE = frozenset({"false", "no", "off", "0"})
 _SHOWN_CHARS = 80
+_ALLOWANCE = tuple(field.name for field in fields(Allowance))
 
 
 @dataclass(frozen=True)
@@ -143,9 +144,23 @@ def _api_key(key: Key, given: Given, item: Any) -> ApiKey:
         name, colon, secret = item.partition(":")
         if colon:
             return ApiKey(name.strip(), secret.strip())
-    if isinstance(item, dict) and set(item) == {"name", "key"}:
-        return ApiKey(_member(key, given, item["name"]), _member(key, given, item["key"]))
-    refuse(key.name, given, 'each entry must be "name:key" or {name = "…", key = "…"}')
+    if isinstance(item, dict) and {"name", "key"} <= set(item) <= {"name", "key", *_ALLOWANCE}:
+        name, secret = (_member(key, given, item[part]) for part in ("name", "key"))
+        return ApiKey(name, secret, _allowance(key, given, item))
+    refuse(
+        key.name,
+        given,
+        'each entry must be "name:key" or {name = "…", key = "…"}, in which may also stand '
+        + ", ".join(_ALLOWANCE),
+    )
+
+
+def _allowance(key: Key, given: Given, item: dict[str, Any]) -> Allowance:
+    """What a key is given beside its name; a number that is none is not shown either."""
+    found = {name: item[name] for name in _ALLOWANCE if name in item}
+    if any(not isinstance(value, int) or isinstance(value, bool) for value in found.values()):
+        refuse(key.name, given, f"{', '.join(found)} of a key must be whole numbers")
+    return Allowance(**found)
 
 
 def _lexicon_line(key: Key, given: Given, item: Any) -> LexiconLine:

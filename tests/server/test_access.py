@@ -3,7 +3,7 @@
 import pytest
 
 from server.access import ANONYMOUS, Access
-from server.settings import AccessSettings, ApiKey, LimitSettings
+from server.settings import AccessSettings, Allowance, ApiKey, LimitSettings
 from streaming.clock import ManualClock
 from streaming.errors import ForbiddenOrigin, NotAllowed, RateLimited, Unauthorized
 
@@ -70,6 +70,13 @@ class TestKeys:
 
     def test_each_has_its_name(self, access):
         assert who(access, "Bearer k-phone").name == "phone"
+
+    def test_each_has_what_it_was_given_and_so_have_its_tokens(self):
+        given = Allowance(priority=5, contexts=2)
+        access = access_with(api_keys=(ApiKey("shop", "k-shop", given), KEYS[1]))
+        assert who(access, "Bearer k-shop").allowance == given
+        assert who(access, token=minted(access, voices=["heart"])).allowance == given
+        assert who(access, "Bearer k-phone").allowance == Allowance()
 
     @pytest.mark.parametrize(
         "authorization",
@@ -185,14 +192,26 @@ class TestRates:
     def test_come_from_the_settings(self, clock):
         limits = LimitSettings(opens_per_minute=2, messages_per_s=1)
         access = access_with(clock, limits, requests_per_minute=1)
-        access.requests.require("shop", "requests")
+        access.require_request(who(access), "10.0.0.1")
         access.opens.require("s-1", "contexts")
         access.opens.require("s-1", "contexts")
         assert access.messages.take("c-1") == 0
         assert access.messages.take("c-1") == pytest.approx(1)
-        for limiter, key in ((access.requests, "shop"), (access.opens, "s-1")):
+        with pytest.raises(RateLimited):
+            access.require_request(who(access), "10.0.0.1")
+        access.require_request(who(access), "10.0.0.2")
+        with pytest.raises(RateLimited):
+            access.opens.require("s-1", "contexts")
+
+    def test_a_key_may_have_one_of_its_own(self, clock):
+        keys = (ApiKey("shop", "k-shop", Allowance(requests_per_minute=2)), KEYS[1])
+        access = access_with(clock, api_keys=keys, requests_per_minute=1)
+        shop, phone = who(access, "Bearer k-shop"), who(access, "Bearer k-phone")
+        for identity, most in ((shop, 2), (phone, 1)):
+            for address in range(most):
+                access.require_request(identity, f"10.0.0.{address}")
             with pytest.raises(RateLimited):
-                limiter.require(key, "things")
+                access.require_request(identity, "10.0.0.9")
 
     def test_a_session_that_is_over_leaves_nothing(self, access):
         access.opens.require("s-1", "contexts")

@@ -2,18 +2,20 @@
 
 import dataclasses
 import itertools
+import json
 import re
 import subprocess
 import sys
 import tomllib
+from dataclasses import fields
 from pathlib import Path
 
 import pytest
 
 from server.config import ConfigError, advice, describe, load
 from server.config.keys import KEYS, SECTIONS, flat
-from server.config.rules import RULES
-from server.settings import AccessSettings, ApiKey, ListenSettings, Settings
+from server.config.rules import ALLOWANCE, RULES
+from server.settings import AccessSettings, Allowance, ApiKey, ListenSettings, Settings
 from server.version import VERSION
 
 PROJECT = Path(__file__).resolve().parents[2]
@@ -143,6 +145,44 @@ class TestKeys:
     def test_keys_in_a_file(self, tmp_path):
         argv = written(tmp_path, '[[access.api_keys]]\nname = "shop"\nkey = "k1"\n')
         assert load(argv, {}).access.api_keys == (ApiKey("shop", "k1"),)
+
+    @pytest.mark.parametrize(
+        "given",
+        [
+            {"priority": 5},
+            {"priority": -10, "sessions": 3, "contexts": 4, "requests_per_minute": 6},
+        ],
+    )
+    def test_a_key_may_be_given_a_priority_and_limits_of_its_own(self, tmp_path, given):
+        expected = (ApiKey("shop", "k1", Allowance(**given)),)
+        told = "".join(f"{name} = {value}\n" for name, value in given.items())
+        argv = written(tmp_path, f'[[access.api_keys]]\nname = "shop"\nkey = "k1"\n{told}')
+        assert load(argv, {}).access.api_keys == expected
+        text = json.dumps([{"name": "shop", "key": "k1", **given}])
+        settings = load([], {"COSYSTREAM_API_KEYS": text})
+        assert settings.access.api_keys == expected
+        shown = ", ".join(f"{name} {value}" for name, value in given.items())
+        assert describe(settings)["access.api_keys"] == [f"shop:*** ({shown})"]
+
+    @pytest.mark.parametrize(
+        ("given", "said"),
+        [
+            ({"priority": 11}, "priority of the key shop must be -10 to 10"),
+            ({"priority": -11}, "priority of the key shop must be -10 to 10"),
+            ({"contexts": -1}, "contexts of the key shop must be 0 to"),
+            ({"sessions": 100_001}, "sessions of the key shop must be 0 to"),
+            ({"requests_per_minute": 10**7}, "requests_per_minute of the key shop must be 0 to"),
+            ({"priority": "5"}, "priority of a key must be whole numbers"),
+            ({"contexts": True}, "contexts of a key must be whole numbers"),
+            ({"sessions": 1.5}, "sessions of a key must be whole numbers"),
+            ({"prio": 5}, "may also stand priority, sessions, contexts, requests_per_minute"),
+        ],
+    )
+    def test_what_a_key_cannot_be_given_is_told_without_showing_the_key(self, given, said):
+        text = json.dumps([{"name": "shop", "key": "hunter2", **given}])
+        message = message_of(environ={"COSYSTREAM_API_KEYS": text})
+        assert said in message
+        assert "hunter2" not in message
 
     def test_two_variables_for_the_keys_are_one_too_many(self):
         environ = {"COSYSTREAM_API_KEYS": "a:b", "COSYSTREAM__ACCESS__API_KEYS": "a:b"}
@@ -475,12 +515,15 @@ class TestWhatIsWrittenDown:
     def test_the_table_in_the_docs_is_complete_and_true(self):
         text = (PROJECT / "docs" / "configuration.md").read_text(encoding="utf-8")
         rows = dict(re.findall(r"^\| `([\w.]+)` \| (\S.*?) \|", text, re.MULTILINE))
-        assert rows == {name: default_cell(key) for name, key in KEYS.items()}
+        own = {f"api_keys.{each.name}": f"`{each.default}`" for each in fields(Allowance)}
+        assert rows == own | {name: default_cell(key) for name, key in KEYS.items()}
 
     def test_the_ranges_in_the_docs_are_the_real_ones(self):
         text = (PROJECT / "docs" / "configuration.md").read_text(encoding="utf-8")
         rows = dict(re.findall(r"^\| `([\w.]+)` \| [^|]+ \| (.+?) \|", text, re.MULTILINE))
-        for name, rule in RULES.items():
+        own = {f"api_keys.{name}": rule for name, rule in ALLOWANCE.items()}
+        assert {each.name for each in fields(Allowance)} == set(ALLOWANCE)
+        for name, rule in (RULES | own).items():
             if dataclasses.is_dataclass(rule):
                 assert rows[name] == str(rule), name
 

@@ -41,7 +41,7 @@ class TestReading:
         assert parse(type="hello") == requests.Hello()
         assert parse(type="open") == requests.Open(
             ctx=None, voice=None, language="auto", speed=1.0, seed=0, instruct=None,
-            timestamps=False, levels=False, text_mode="auto", max_delay_ms=None, priority=0,
+            timestamps=False, levels=False, text_mode="auto", max_delay_ms=None, priority=None,
             when="queue",
         )  # fmt: skip
         assert parse(type="text", delta="x") == requests.Text(delta="x", ctx=None, seq=None)

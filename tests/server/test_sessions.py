@@ -19,7 +19,7 @@ from server.ring import RingBudget
 from server.services import Services, Terms
 from server.session import Session
 from server.sessions import Sessions
-from server.settings import AccessSettings, ApiKey, LimitSettings, Settings
+from server.settings import AccessSettings, Allowance, ApiKey, LimitSettings, Settings
 from streaming.audio.format import AudioFormat
 from streaming.clock import ManualClock
 from streaming.engine.client import EngineClient
@@ -98,6 +98,18 @@ class TestLimits:
             begin(sessions, ANNA)
         begin(sessions, BEN)
 
+    async def test_one_key_may_have_more_than_others_or_less(self, registry: MakeSessions) -> None:
+        sessions = registry(sessions_per_key=1, contexts=3)
+        large = Identity("large", allowance=Allowance(sessions=2, contexts=2, priority=4))
+        begin(sessions, large)
+        begin(sessions, large)
+        with pytest.raises(TooManySessions, match="2 sessions open"):
+            begin(sessions, large)
+        told = sessions.limits_told(large)
+        assert [told[name] for name in ("sessions_per_key", "contexts", "priority")] == [2, 2, 4]
+        told = sessions.limits_told(ANNA)
+        assert [told[name] for name in ("sessions_per_key", "contexts", "priority")] == [1, 3, 0]
+
     async def test_a_parked_session_still_counts(self, registry: MakeSessions) -> None:
         sessions = registry(sessions_per_key=1)
         session, _ = begin(sessions)
@@ -110,7 +122,7 @@ class TestLimits:
         begin(sessions)
 
     async def test_none_of_them_is_left_out_of_what_is_told(self, registry: MakeSessions) -> None:
-        told = registry(contexts=3).limits_told()
+        told = registry(contexts=3).limits_told(ANNA)
         assert told["contexts"] == 3
         assert set(told) >= {"message_bytes", "text_chars", "sessions", "resume_window_s"}
 
