@@ -7,15 +7,19 @@ import multiprocessing
 import platform
 import sys
 from concurrent.futures import ProcessPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import psutil
 
-from benchmarks.load import report, worker
+from benchmarks.load import report, told, worker
 from benchmarks.load.cost import CostWatch
 from benchmarks.load.options import Options, parse
 from benchmarks.load.texts import TEXTS
+
+ALL = "all"
+"""The lane of a server's only, or usual, voices."""
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -35,10 +39,30 @@ def main(arguments: list[str] | None = None) -> int:
 
 def measure(options: Options) -> dict[str, Any]:
     """One run."""
+    if options.of_capacity is not None:
+        options = _scaled(options, options.of_capacity)
+    before = told.capacity(options.url)
     with CostWatch(options) as cost:
         result = report.merged(_results(options))
     found = report.figures(options, result)
-    return found | {"server": cost.server, "client": cost.client, "machine": _machine()}
+    capacity = {"before": before, "after": told.capacity(options.url)}
+    return found | {
+        "capacity": capacity,
+        "server": cost.server,
+        "client": cost.client,
+        "machine": _machine(),
+    }
+
+
+def _scaled(options: Options, share: float) -> Options:
+    """As many sessions as that share of what the server says it can serve, once it knows."""
+    warm_up = replace(options, sessions=1, seconds=options.warm_up_s, processes=1, barge_in=0.0)
+    worker.run(replace(warm_up, arrivals="closed"), 0)
+    capacity = told.capacity(options.url)
+    if not capacity:
+        raise SystemExit(f"--of-capacity: {options.url}/metrics tells no cosystream_capacity")
+    most = capacity.get(ALL, max(capacity.values()))
+    return replace(options, sessions=max(1, round(share * most)))
 
 
 def _results(options: Options) -> list[worker.Result]:

@@ -9,12 +9,12 @@ from __future__ import annotations
 import re
 import threading
 import time
-import urllib.request
 from dataclasses import dataclass, field
 from typing import Self
 
 import psutil
 
+from benchmarks.load import told
 from benchmarks.load.options import Options
 
 _SAMPLE_S = 0.5
@@ -129,11 +129,7 @@ def _listening_on(port: int) -> int | None:
 
 def _metrics(url: str) -> tuple[float, float] | None:
     """Processor seconds and resident bytes of all its processes, as ``/metrics`` tells them."""
-    address = url.replace("ws", "http", 1) if url.startswith("ws") else url
-    try:
-        with urllib.request.urlopen(f"{address.rstrip('/')}/metrics", timeout=5) as answer:  # noqa: S310 - an address the operator typed, checked in options.py
-            text = answer.read().decode()
-    except OSError:
+    if (text := told.page(url)) is None:
         return None
     cpu_s, rss_bytes = (
         [float(value) for value in re.findall(rf"^{name}{{.*}} (\S+)$", text, re.MULTILINE)]

@@ -19,7 +19,10 @@ KEPT_PACKETS = 3
 
 @dataclass(frozen=True)
 class Record:
-    """One context, over. ``outcome`` is done, cancelled, failed, or cut (the run ended)."""
+    """One context that is over.
+
+    ``outcome`` is done, cancelled, refused, failed, or cut (the run ended).
+    """
 
     outcome: str
     first_packet_ms: float | None
@@ -31,6 +34,8 @@ class Record:
     pause_ms: float | None
     """Silence between the end of the session's context before it and this one; negative: none."""
     cancel_ms: float | None
+    refused_ms: float | None
+    """From asking for the context to the server's no, time in its queue included."""
     head: tuple[bytes, ...]
     """The first packets."""
 
@@ -39,6 +44,8 @@ class Record:
 class Meter:
     """A context while it speaks."""
 
+    opened_s: float = 0.0
+    """When it was asked for."""
     sent: list[tuple[int, float]] = field(default_factory=list)
     """Characters sent so far and when, one a delta."""
     first_s: float | None = None
@@ -104,6 +111,7 @@ class Meter:
             server_first_packet_ms=server_first_packet_ms,
             pause_ms=_between_ms(silent_since_s, self.first_s),
             cancel_ms=_between_ms(self.cancel_sent_s, now_s) if outcome == "cancelled" else None,
+            refused_ms=_between_ms(self.opened_s, now_s) if outcome == "refused" else None,
             head=tuple(self.packets),
         )
 

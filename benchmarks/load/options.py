@@ -38,6 +38,10 @@ class Options:
     """Sessions take them in turn; none: the server's default."""
     lead_ms: int = 400
     processes: int = 1
+    of_capacity: float | None = None
+    """As many sessions as this share of what the server says it can serve."""
+    warm_up_s: float = 10.0
+    """One session speaks for so long before the server is asked."""
     key: str | None = None
     json: bool = False
 
@@ -87,6 +91,14 @@ def parse(arguments: list[str] | None = None) -> Options:
     add("--barge-in", type=_share, default=0.0, metavar="SHARE", help="cancel this share mid-way")
     add("--voices", type=_names, default=(), metavar="ID,ID", help="taken in turn by the sessions")
     add("--lead-ms", type=int, default=default.lead_ms, metavar="MS")
+    add(
+        "--of-capacity",
+        type=_positive,
+        metavar="SHARE",
+        help="not N sessions, but this share of cosystream_capacity as /metrics tells it "
+        "after one session has talked for --warm-up-s",
+    )
+    add("--warm-up-s", type=_positive, default=default.warm_up_s, metavar="S")
     add("--processes", type=_whole, default=default.processes, metavar="P", help="client processes")
     add("--key", help="an API key, where the server asks for one")
     add("--json", action="store_true", help="one JSON object instead of a table")

@@ -68,6 +68,8 @@ def figures(options: Options, result: Result) -> dict[str, Any]:
         ),
         "pause_ms": percentiles(_known(record.pause_ms for record in heard)),
         "cancel_ms": percentiles(_known(record.cancel_ms for record in heard)),
+        "refused": sum(record.outcome == "refused" for record in result.records),
+        "refused_ms": percentiles(_known(record.refused_ms for record in result.records)),
         "seconds": round(result.wall_s, 2),
         "run": {
             "text_mode": options.text_mode,
@@ -77,6 +79,7 @@ def figures(options: Options, result: Result) -> dict[str, Any]:
             "barge_in": options.barge_in,
             "lead_ms": options.lead_ms,
             "processes": options.processes,
+            "of_capacity": options.of_capacity,
         },
         "texts": {name: len(text) for name, text in TEXTS.items()},
     }
@@ -91,10 +94,12 @@ def table(report: dict[str, Any]) -> str:
         ("first audible", _three(report["ttfa_ms"])),
         ("pause between", _three(report["pause_ms"])),
         ("cancel", _three(report["cancel_ms"])),
+        ("refused", f"{report['refused']}  {_three(report['refused_ms'])}"),
         ("worst underrun", f"{report['worst_underrun_ms']} ms"),
         ("C100", "-" if report["c100"] is None else f"{report['c100']:.3%}"),
         ("audio", f"{report['audio_s_per_s']} s a second"),
         ("errors", _listed(report["errors"]) or "none"),
+        ("capacity", " then ".join(_listed(told) for told in report["capacity"].values())),
         ("server", f"{report['server']['cpu_cores']} cores, {report['server']['rss_mib']} MiB"),
         ("client", f"{report['client']['cpu_cores']} cores"),
     ]

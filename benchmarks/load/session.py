@@ -28,6 +28,12 @@ _FRAME_PTS = _FRAME_MS * PTS_PER_MS
 BACK_OFF_S = 0.5
 """Wait at least so long after an error: a refused client that asks again at once is a flood."""
 
+REFUSALS = frozenset({"overloaded", "too_many_contexts", "rate_limited"})
+"""What a server says that has no room."""
+
+VOID = frozenset({"unknown_context", "context_gone"})
+"""What it says of the text of such a context, which was on its way already."""
+
 NO_PACKET_S = 5.0
 """A context without a packet for so long is counted as an error, ``no_packet``."""
 
@@ -56,6 +62,8 @@ class Session:
         self._sid: int | None = None
         self._over: asyncio.Future[None] | None = None
         self._retry_s = 0.0
+        self._refused: str | None = None
+        """The last context that the server did not want."""
 
     @property
     def connected(self) -> bool:
@@ -79,8 +87,8 @@ class Session:
         text = text_for(self._number, self._said)
         self._said += 1
         self._over = asyncio.get_running_loop().create_future()
-        self._meter, self._sid = Meter(), None
         opened_s = time.perf_counter()
+        self._meter, self._sid = Meter(opened_s), None
         voices = self._options.voices
         voice = {"voice": voices[self._number % len(voices)]} if voices else {}
         self._send({"type": "open", "ctx": self._ctx, **voice})
@@ -134,7 +142,7 @@ class Session:
         elif kind == "cancelled" and mine:
             self._finish("cancelled", now_s, event["audio_sent_ms"])
         elif kind == "error":
-            self._failed(event, mine=mine)
+            self._failed(event, now_s, mine=mine)
 
     def on_close(self, code: int) -> None:
         """The connection is gone though nobody here closed it."""
@@ -202,11 +210,17 @@ class Session:
             meter.cancel_sent_s = time.perf_counter()
             self._send({"type": "cancel", "ctx": self._ctx})
 
-    def _failed(self, event: dict[str, Any], *, mine: bool) -> None:
-        self.errors[event["code"]] += 1
+    def _failed(self, event: dict[str, Any], now_s: float, *, mine: bool) -> None:
+        code = event["code"]
+        if code in VOID and event.get("ctx") == self._refused:
+            return
+        self.errors[code] += 1
         self._retry_s = max(BACK_OFF_S, (event.get("retry_after_ms") or 0) / 1000)
         if mine and (event["fatal"] or self._sid is None):
-            self._finish("failed")
+            refused = code in REFUSALS and self._meter is not None and not self._meter.packets
+            if refused:
+                self._refused = self._ctx
+            self._finish("refused" if refused else "failed", now_s)
 
     def _finish(
         self,

@@ -103,6 +103,7 @@ def record(first_packet_ms=50.0, underrun_ms=0.0, audio_ms=1000.0, outcome="done
         server_first_packet_ms=None,
         pause_ms=None,
         cancel_ms=None,
+        refused_ms=None,
         head=(b"\x00\x00" * 240 + b"\x00\x10" * 1680,),
     )
 
@@ -143,6 +144,7 @@ def test_packets_that_cannot_be_decoded_are_an_error_and_no_end():
 def test_a_run_in_which_nothing_was_heard_still_has_a_report_and_a_table():
     found = report.figures(Options(), result())
     found |= {"server": {"cpu_cores": None, "rss_mib": None}, "client": {"cpu_cores": 0.1}}
+    found["capacity"] = {"before": {}, "after": {}}
     assert found["c100"] is None
     assert "C100" in report.table(found)
 

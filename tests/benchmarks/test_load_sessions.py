@@ -136,6 +136,33 @@ def test_refusals_are_counted_by_code_and_not_answered_with_a_flood():
     found = load(Full(), sessions=1)
     assert found["contexts"] == 0
     assert 1 <= found["errors"]["overloaded"] <= 3
+    assert found["refused"] == found["outcomes"]["refused"] == found["errors"]["overloaded"]
+    assert 0 < found["refused_ms"]["p50"] < 500
+
+
+def test_text_of_a_refused_context_that_was_on_its_way_is_no_error():
+    class Full(Server):
+        async def on_message(self, socket, sids, message):
+            code = {"open": "overloaded", "hello": ""}.get(message["type"], "unknown_context")
+            if code:
+                error = {"code": code, "retry_after_ms": 600, "fatal": False}
+                await self.tell(socket, type="error", ctx=message["ctx"], **error)
+            else:
+                await super().on_message(socket, sids, message)
+
+    assert set(load(Full(), sessions=1)["errors"]) == {"overloaded"}
+
+
+def test_who_is_refused_after_waiting_in_the_servers_queue_is_counted_with_that_time():
+    class Waiting(Server):
+        async def speak(self, socket, ctx, _sid):
+            await asyncio.sleep(0.2)
+            error = {"code": "overloaded", "retry_after_ms": 100, "fatal": True}
+            await self.tell(socket, type="error", ctx=ctx, **error)
+
+    found = load(Waiting(), sessions=1)
+    assert found["refused"] >= 1
+    assert found["refused_ms"]["p50"] >= 200
 
 
 def test_a_lost_connection_is_counted_and_made_again():
