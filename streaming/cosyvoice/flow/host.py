@@ -1,15 +1,15 @@
-"""Pages of contexts that wait, on the host: the device's are for those that speak.
+"""What left the device, on the host: pages of contexts that wait, and of voices nobody speaks with.
 
 What is copied comes back to the bit, into other pages. Copies run on the stream that computes, as
 whoever takes the freed pages does: so none is overwritten before it is read. Knows: how a page is
-copied, how much of the host all of them may take. Does not know: who waits, or for how long.
+copied, how much of the host may be taken. Does not know: who is away, or for how long.
 """
 
 from __future__ import annotations
 
 import threading
 from collections import deque
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import torch
@@ -20,7 +20,7 @@ from streaming.errors import Overloaded
 
 
 class OutOfHostMemory(Overloaded):
-    """The host's share is used up; nothing was copied."""
+    """The host's share is used up, or the host itself is; nothing was copied."""
 
 
 class Lease:
@@ -38,13 +38,10 @@ class Lease:
 
 
 @dataclass(frozen=True)
-class HostPages:
-    """Blocks of a context, away from the device."""
+class Away:
+    """Tensors that were copied to the host, and their lease."""
 
-    blocks: tuple[int, ...]
-    """Which of the context's blocks they are."""
-    copies: tuple[tuple[Tensor, ...], ...] = field(repr=False)
-    """Of each block, its page's slice of every shelf."""
+    copies: tuple[Tensor, ...] = field(repr=False)
     lease: Lease = field(repr=False)
 
     @property
@@ -53,8 +50,23 @@ class HostPages:
         return self.lease.bytes
 
 
+@dataclass(frozen=True)
+class HostPages:
+    """Blocks of a context or a voice, away from the device."""
+
+    blocks: tuple[int, ...]
+    """Which of its blocks they are."""
+    away: Away
+    """Of each block in turn, its page's slice of every shelf."""
+
+    @property
+    def bytes(self) -> int:
+        """Host memory this holds."""
+        return self.away.bytes
+
+
 class HostMemory:
-    """At most ``most_bytes`` of copies of a pool's pages."""
+    """At most ``most_bytes`` of copies, of a pool's pages and of whatever else takes a lease."""
 
     def __init__(self, pool: Pool, most_bytes: int) -> None:
         self._pool = pool
@@ -71,44 +83,52 @@ class HostMemory:
 
     @property
     def used_bytes(self) -> int:
-        """What contexts hold."""
+        """What is held."""
         with self._counting:
-            while self._returned:
-                self._used -= self._returned.popleft()
-            return self._used
+            return self._count()
 
     def store(self, blocks: Sequence[int], pages: Sequence[Page]) -> HostPages:
         """Copies of ``pages``, which hold ``blocks``. Raises :class:`OutOfHostMemory`."""
-        lease = self._take(len(pages) * self._page_bytes())
-        copies = tuple(
-            tuple(self._copied(part) for part in self._pool.slices(page.index)) for page in pages
-        )
-        return HostPages(tuple(blocks), copies, lease)
+        return HostPages(tuple(blocks), self.keep(self._slices(pages)))
 
-    def restore(self, host: HostPages, pages: Iterable[Page]) -> None:
+    def restore(self, host: HostPages, pages: Sequence[Page]) -> None:
         """Copy what is on the host into ``pages``, one a block."""
-        for page, copies in zip(pages, host.copies, strict=True):
-            for part, copy in zip(self._pool.slices(page.index), copies, strict=True):
-                part.copy_(copy, non_blocking=self._pinned)
+        for part, copy in zip(self._slices(pages), host.away.copies, strict=True):
+            part.copy_(copy, non_blocking=self._pinned)
 
-    def _take(self, wanted_bytes: int) -> Lease:
-        used = self.used_bytes
-        if used + wanted_bytes > self._most_bytes:
-            raise OutOfHostMemory(
-                f"{wanted_bytes} bytes of the host are wanted for contexts that wait, "
-                f"{used} of {self._most_bytes} are used"
-            )
+    def keep(self, tensors: Sequence[Tensor]) -> Away:
+        """Copies of what lies on the device. Raises :class:`OutOfHostMemory`."""
+        lease = self._lease(sum(self._taken_bytes(each.nbytes) for each in tensors))
+        return Away(tuple(map(self._copied, tensors)), lease)
+
+    def _slices(self, pages: Sequence[Page]) -> list[Tensor]:
+        return [part for page in pages for part in self._pool.slices(page.index)]
+
+    def _lease(self, wanted_bytes: int) -> Lease:
         with self._counting:
+            used = self._count()
+            if used + wanted_bytes > self._most_bytes:
+                raise OutOfHostMemory(
+                    f"{wanted_bytes} bytes of the host are wanted for what leaves the device, "
+                    f"{used} of {self._most_bytes} are used"
+                )
             self._used += wanted_bytes
         return Lease(wanted_bytes, self._returned)
 
-    def _copied(self, part: Tensor) -> Tensor:
-        host = torch.empty(part.shape, dtype=part.dtype, pin_memory=self._pinned)
-        return host.copy_(part, non_blocking=self._pinned)
+    def _count(self) -> int:
+        while self._returned:
+            self._used -= self._returned.popleft()
+        return self._used
 
-    def _page_bytes(self) -> int:
-        """Of one page on the host, as memory is taken there."""
-        return sum(map(self._taken_bytes, self._pool.slice_bytes))
+    def _copied(self, tensor: Tensor) -> Tensor:
+        try:
+            host = torch.empty(tensor.shape, dtype=tensor.dtype, pin_memory=self._pinned)
+        except (RuntimeError, MemoryError) as error:  # torch has no class of its own for it
+            raise OutOfHostMemory(f"the host has no {tensor.nbytes} bytes left: {error}") from error
+        try:
+            return host.copy_(tensor, non_blocking=self._pinned)
+        except torch.OutOfMemoryError as error:  # a page lies in pieces, which are gathered first
+            raise OutOfHostMemory(f"the device has no room to copy from: {error}") from error
 
     def _taken_bytes(self, needed_bytes: int) -> int:
         """Torch takes pinned memory in powers of two, and keeps it for the next who needs some."""

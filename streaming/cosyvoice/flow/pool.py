@@ -46,8 +46,6 @@ class Pool:
         self, shelves: Mapping[str, Shelf], *, budget_bytes: int, device: torch.device
     ) -> None:
         self.device = device
-        self.slice_bytes = tuple(map(_slice_bytes, shelves.values()))
-        """Of one page, in each shelf."""
         self.page_bytes = page_bytes(shelves)
         self.pages = budget_bytes // self.page_bytes - RESERVED
         if self.pages < 1:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from typing import TypeVar
 
 import torch
 from torch import Tensor
@@ -31,6 +32,8 @@ from streaming.cosyvoice.sizes import (
     SPEECH_TOKENS,
     TOKENS_PER_S,
 )
+
+Moved = TypeVar("Moved", FlowState, FlowVoice)
 
 Advance = Callable[[Rows], Tensor]
 """One Euler step of a batch: its ``x`` a step later, (B, 50, 80)."""
@@ -55,7 +58,7 @@ class Flow:
     ) -> None:
         """``wrap`` may compile or capture a step; ``shapes`` keeps those few that it meets.
 
-        ``host_bytes`` is what contexts that wait may take of the host instead of the device.
+        ``host_bytes`` is what may be taken of the host by those who are away from the device.
         """
         self._network = network
         self._shapes = shapes or Shapes()
@@ -201,31 +204,31 @@ class Flow:
             )
 
     @torch.inference_mode()
-    def to_host(self, state: FlowState) -> FlowState:
-        """The same context with its pages on the host; those on the device are nobody's then.
+    def to_host(self, one: Moved) -> Moved:
+        """The same context, or voice, with its pages on the host: here they are nobody's then.
 
-        Raises :class:`~streaming.cosyvoice.flow.host.OutOfHostMemory`.
+        What names the one that is given still finds them, as long as it does. Raises
+        :class:`~streaming.cosyvoice.flow.host.OutOfHostMemory`.
         """
-        if not state.kept:
-            return state
-        blocks = [kept.block for kept in state.kept]
-        away = self.host.store(blocks, [kept.page for kept in state.kept])
-        return replace(state, kept=(), on_host=away)
+        if not one.kept:
+            return one
+        blocks = [kept.block for kept in one.kept]
+        away = self.host.store(blocks, [kept.page for kept in one.kept])
+        return replace(one, kept=(), on_host=away)
 
     @torch.inference_mode()
-    def to_device(self, state: FlowState) -> FlowState:
-        """The same context with its pages, others than before, on the device.
+    def to_device(self, one: Moved) -> Moved:
+        """The same context, or voice, with its pages, others than before, on the device.
 
         Raises :class:`~streaming.cosyvoice.flow.pool.OutOfPages`.
         """
-        away = state.on_host
+        away = one.on_host
         if away is None:
-            return state
-        before = state.voice.kept[-1].page.index if state.voice.kept else None
-        pages = self.pool.take(len(away.blocks), after=before)
+            return one
+        pages = self.pool.take(len(away.blocks), after=_last_page(one))
         self.host.restore(away, pages)
         kept = tuple(map(Kept, away.blocks, pages))
-        return replace(state, kept=kept, on_host=None)
+        return replace(one, kept=kept, on_host=None)
 
     @torch.inference_mode()
     def euler(self, hops: Sequence[Hop | VoiceHop]) -> None:
@@ -246,6 +249,12 @@ class Flow:
         frames = (rows.keys - 1) % BLOCK_FRAMES + 1
         there = torch.arange(BLOCK_FRAMES, device=x.device) < frames[:, None]
         return torch.where(there[..., None], x, 0.0)
+
+
+def _last_page(one: FlowState | FlowVoice) -> int | None:
+    """Of what stands before its own pages, so that they come to lie behind it."""
+    before = one.voice.kept if isinstance(one, FlowState) else ()
+    return before[-1].page.index if before else None
 
 
 def check_tokens(tokens: Sequence[int]) -> None:

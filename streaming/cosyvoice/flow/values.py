@@ -39,6 +39,8 @@ class FlowVoice:
     rest_mel: Tensor
     """(2 * rest, 80)."""
     page_bytes: int
+    on_host: HostPages | None = None
+    """Its pages while they are away from the device; ``kept`` is empty then."""
 
     @property
     def bytes(self) -> int:
@@ -46,9 +48,15 @@ class FlowVoice:
         return len(self.kept) * self.page_bytes + self.rest_mel.nbytes + self.speaker.nbytes
 
     @property
+    def host_bytes(self) -> int:
+        """Host memory that its pages hold."""
+        return 0 if self.on_host is None else self.on_host.bytes
+
+    @property
     def tokens(self) -> int:
         """Tokens of the prompt as it was cut."""
-        return len(self.kept) * BLOCK_TOKENS + len(self.rest)
+        blocks = self.kept if self.on_host is None else self.on_host.blocks
+        return len(blocks) * BLOCK_TOKENS + len(self.rest)
 
     @property
     def blocks(self) -> int:

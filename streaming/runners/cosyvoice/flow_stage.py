@@ -53,8 +53,9 @@ class FlowStage:
 
     def begin(self, row: Utterance) -> bool:
         """Whether the row's voice is there; then it has a state, and knows its first hop."""
-        if row.flow is None and row.voice.flow.voice is not None:
-            row.flow = self._flow.begin(row.voice.flow.voice, window_s=self._window_s)
+        voice = row.voice.flow.voice
+        if row.flow is None and voice is not None:
+            row.flow = self._flow.begin(voice, window_s=self._window_s)
             row.progress.block_rest = self._flow.next_hop(row.flow)
         return row.flow is not None
 
@@ -112,8 +113,14 @@ class FlowStage:
             row.hop = self._start(row.flow, row)
 
     def _prepare_voice(self, row: Utterance) -> None:
+        """Back from the host, else made."""
         part = row.voice.flow
-        if part.voice is None and part.making is None:
+        if part.voice is not None or part.making is not None:
+            return
+        if part.away is not None:
+            part.voice = self._flow.to_device(part.away)
+            part.away = None
+        else:
             part.making = self._flow.prepare(
                 part.prompt, prompt_s=self._prompt_s, first_hop_tokens=self._first_hop_tokens
             )

@@ -26,8 +26,17 @@ WORKING_SHARE = 0.1
 VOICE_SHARE = 0.25
 """Of the flow's memory, for voices that nobody speaks with now."""
 
+PREFIX_SHARE = 0.1
+"""Of what steps need, for beginnings in the LLM of voices that nobody speaks with now."""
+
 HOST_SHARE = 0.25
 """Of a CPU's free memory: other programs live there."""
+
+FEATURES_SHARE = 1 / 16
+"""Of the host's share, for what recordings say; the disk has that too."""
+
+LEAST_FEATURES_BYTES = 16 << 20
+"""So much in any case: some fifty recordings of 10 s."""
 
 LEAST_POSITIONS = 1024
 """Enough for a sentence of 20 s and its voice's recording of as much again."""
@@ -64,8 +73,12 @@ class Share:
     flow_bytes: int
     voice_bytes: int
     """Of it, what voices may hold that nobody speaks with."""
+    prefix_bytes: int
+    """Of the device beside it, for the LLM's beginnings of the same."""
     host_bytes: int
-    """Of the host, for contexts that wait."""
+    """Of the host, for contexts that wait, and for voices after they left the device."""
+    features_bytes: int
+    """Of the host, for features of voices of which nothing else is in memory."""
     reserve_bytes: int
     """What should stay free on the device while it works."""
 
@@ -91,7 +104,17 @@ def share_out(settings: EngineSettings, needs: Needs, free: int) -> Share:
         raise ValueError(_too_little(budget, least, needs))
     flow = min(budget - working - slots * needs.position * (positions + 1), most)
     host = min(asked.host_mib << 20, int(free_host_bytes() * HOST_SHARE))
-    return Share(slots, positions, flow, int(flow * VOICE_SHARE), host, min(working, RESERVE_BYTES))
+    features = int(host * FEATURES_SHARE)
+    return Share(
+        slots=slots,
+        positions=positions,
+        flow_bytes=flow,
+        voice_bytes=int(flow * VOICE_SHARE),
+        prefix_bytes=int(working * PREFIX_SHARE),
+        host_bytes=host - features,
+        features_bytes=max(features, LEAST_FEATURES_BYTES),
+        reserve_bytes=min(working, RESERVE_BYTES),
+    )
 
 
 def position_bytes(llm: LlmSizes, dtype: torch.dtype) -> int:

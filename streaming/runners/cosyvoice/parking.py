@@ -9,7 +9,7 @@ who may be moved. Does not know: when memory is short, or how pages are copied.
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 from streaming.cosyvoice.flow.host import OutOfHostMemory
 from streaming.cosyvoice.flow.stream import Flow
@@ -21,8 +21,10 @@ from streaming.runners.cosyvoice.utterance import Utterance
 class Parking:
     """The segments that are spoken now, and which of them are away."""
 
-    def __init__(self, flow: Flow) -> None:
+    def __init__(self, flow: Flow, free_host: Callable[[], int]) -> None:
+        """``free_host`` gives up some of the host that is less needed, and tells how much."""
         self._flow = flow
+        self._free_host = free_host
         self._works: dict[int, Work] = {}
         """By context."""
         self._under_way: set[Utterance] = set()
@@ -76,14 +78,21 @@ class Parking:
             state = row.flow
         if state is None or not state.kept:
             return freed
-        try:
-            away = self._flow.to_host(state)
-        except OutOfHostMemory:
+        away = self._copied(state)
+        if away is None:
             return freed
         with self._claiming:
             if self._works.get(row.ctx) is work:  # else it ended meanwhile
                 row.flow = away
         return freed + state.bytes
+
+    def _copied(self, state: FlowState) -> FlowState | None:
+        while True:
+            try:
+                return self._flow.to_host(state)
+            except OutOfHostMemory:
+                if not self._free_host():
+                    return None
 
 
 def _costs_least(work: Work) -> tuple[bool, float]:

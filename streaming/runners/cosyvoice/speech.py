@@ -8,6 +8,7 @@ model is loaded.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from concurrent.futures import Future
 from pathlib import Path
 from typing import Protocol
 
@@ -18,7 +19,7 @@ from streaming.costs import Costs
 from streaming.cosyvoice.prompt.spelling import spell
 from streaming.cosyvoice.sizes import FRAMES_PER_TOKEN
 from streaming.cosyvoice.vocoder import MelStretch
-from streaming.engine.notes import note
+from streaming.engine.notes import note, note_error
 from streaming.errors import SynthesisFailed
 from streaming.messages import Segment
 from streaming.runners.base import Later, StepResult, Work
@@ -59,12 +60,13 @@ class Speech:
             models.listener,
             models.generation,
             models.speakers,
-            models.share.voice_bytes,
+            models.flow,
+            models.share,
         )
         streams = settings.cosyvoice.streams
         self._places = places(models.device, PRIORITIES, streams)
         self._llm = LlmStage(models.decoder, self._places[LLM])
-        self._parking = Parking(models.flow)
+        self._parking = Parking(models.flow, self._free_host)
         self._flow = FlowStage(
             models.flow, self._places[FLOW], settings.cosyvoice, self._make_room, self._parking
         )
@@ -127,8 +129,12 @@ class Speech:
         """Its slot, its pages, its voice."""
         self._parking.drop(state)
         self._llm.release(state)
-        self.voices.give_back(state.voice)
         state.flow = state.hop = None
+        self.voices.give_back(state.voice)
+        if self.voices.pages.too_many:
+            self._aside(FLOW, self.voices.pages.trim)
+        if self.voices.prefixes.may_be_too_many:
+            self._aside(LLM, self.voices.prefixes.trim)
 
     def figures(self) -> dict[str, float]:
         """Memory that is left, and how often a voice was there when it was wanted."""
@@ -137,10 +143,8 @@ class Speech:
         figures: dict[str, float] = {
             "llm_slots_free": models.decoder.free_slots,
             "flow_bytes_free": pool.free * pool.page_bytes,
-            "flow_host_bytes": models.flow.host.used_bytes,
-            "voice_bytes": voices.device_bytes,
-            "voice_hits": voices.hits.hits,
-            "voice_misses": voices.hits.misses,
+            "flow_host_bytes": models.flow.host.used_bytes - voices.host_bytes,
+            **voices.figures(),
         }
         if self._watch is not None:
             figures["device_free_bytes"] = self._watch.free_bytes()
@@ -177,18 +181,36 @@ class Speech:
 
     def _make_room(self) -> int:
         """First voices that nobody speaks with go, then a context that nobody waits for."""
-        return self.voices.let_go_of_idle() or self._parking.make_room()
+        return self.voices.pages.free() or self._parking.make_room()
+
+    def _free_host(self) -> int:
+        """A context that nobody waits for needs the room: voices can be made again."""
+        return self.voices.free_host()
 
     def _spare(self) -> int:
-        """Other programs need memory: voices that nobody speaks with, and what steps had."""
-        freed = self.voices.let_go_of_idle()
+        """Other programs need memory: what voices hold beside the flow's pages, and steps had.
+
+        The pages stay taken, so a voice that left those would not make room for others.
+        """
+        freed = self.voices.prefixes.idle_bytes
+        self._aside(LLM, self.voices.prefixes.leave)
         # Where steps are captured: nothing may be given back in the midst of that.
-        self._places[FLOW].run(torch.cuda.empty_cache)
+        self._aside(FLOW, torch.cuda.empty_cache)
         return freed
+
+    def _aside(self, stage: str, work: Callable[[], None]) -> None:
+        """Where that stage is computed, between its steps; nobody waits for it."""
+        self._places[stage].run(work).add_done_callback(_tell_failure)
 
     def _ids(self, segment: Segment) -> tuple[int, ...]:
         spelled = spell(segment, self.models.generation)
         return tuple(self.models.tokenizer.encode(spelled.text, control=False))
+
+
+def _tell_failure(aside: Future[None]) -> None:
+    error = aside.exception()
+    if error is not None:
+        note_error("voices_not_moved", error)
 
 
 def _watch(models: Models, spare: Callable[[], int]) -> Watch | None:

@@ -15,7 +15,7 @@ from streaming.cosyvoice.llm.script import LlmPrompt
 from streaming.cosyvoice.sizes import FRAME_SAMPLES, FRAMES_PER_TOKEN
 from streaming.cosyvoice.vocoder import MelStretch, VocoderState
 from streaming.runners.cosyvoice.progress import Progress
-from streaming.runners.cosyvoice.voices import VoicePart
+from streaming.runners.cosyvoice.voice_parts import VoicePart
 
 
 @dataclass(eq=False)

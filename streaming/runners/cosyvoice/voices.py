@@ -1,72 +1,32 @@
 """The voices of a model, each kept whole: what LLM and flow need of it is made once.
 
 A voice's parts are known by what they are made of, never by a name: the flow's by the recording,
-the LLM's by recording and transcript. What lies on the device is bounded, and what nobody speaks
-with goes first; it is made again from features, which stay on the host, or are read from the disk.
-Knows: where recordings and features lie, who uses what. Does not know: contexts, steps.
+the LLM's by recording and transcript. They lie on three levels, the device, the host and the disk,
+and each holds a bounded number of bytes: what nobody speaks with goes down, the longest unused
+first. Knows: which there are, who uses what. Does not know: contexts, steps.
 """
 
 from __future__ import annotations
 
 import threading
-from collections import OrderedDict
-from collections.abc import Iterator
-from dataclasses import dataclass, field
-from pathlib import Path
-
-import torch
+from collections import OrderedDict, defaultdict
 
 from streaming.cosyvoice.checkpoint import Speaker
-from streaming.cosyvoice.flow.base import FlowPrompt
-from streaming.cosyvoice.flow.values import FlowVoice, VoiceHop
-from streaming.cosyvoice.llm.decoder import Prefix
-from streaming.cosyvoice.llm.script import LlmPrompt
-from streaming.cosyvoice.prompt import recording
-from streaming.cosyvoice.prompt.features import PromptFeatures, UnreadableFeatures
+from streaming.cosyvoice.flow.stream import Flow
 from streaming.cosyvoice.prompt.frontend import PromptFrontEnd
-from streaming.cosyvoice.sizes import MEL_BANDS, Generation
-from streaming.errors import UnknownVoice
+from streaming.cosyvoice.sizes import Generation
 from streaming.messages import Voice
-from streaming.runners.cosyvoice.prompts import Spoken
-from streaming.text.speakable import guess_language
-from streaming.voices.files import VoiceFiles, VoiceRecord, digest
-from streaming.voices.starters import Starter, starters
+from streaming.runners.cosyvoice.memory import Share
+from streaming.runners.cosyvoice.voice_levels import VoicePages, VoicePrefixes
+from streaming.runners.cosyvoice.voice_parts import FlowPart, Hits, Prefixes, VoicePart
+from streaming.runners.cosyvoice.voice_reading import VoiceReader
+from streaming.voices.files import VoiceFiles
 
 LANGUAGES: dict[Generation, tuple[str, ...]] = {
     "cosyvoice2": ("zh", "en", "ja", "ko"),
     "cosyvoice3": ("zh", "en", "ja", "ko", "de", "es", "fr", "it", "ru"),
 }
 """What the models' authors say they speak, whatever the language of the recording."""
-
-
-@dataclass(eq=False)
-class FlowPart:
-    """A recording in the flow: its prompt on the host, and on the device what was made of it."""
-
-    key: str
-    prompt: FlowPrompt
-    voice: FlowVoice | None = None
-    making: VoiceHop | None = None
-    users: int = 0
-    """Segments that speak with it now."""
-
-
-@dataclass(eq=False)
-class VoicePart:
-    """A voice in the LLM."""
-
-    key: str
-    spoken: Spoken
-    flow: FlowPart
-    prefixes: dict[LlmPrompt, Prefix] = field(default_factory=dict)
-
-
-@dataclass
-class Hits:
-    """How often what was wanted was there."""
-
-    hits: int = 0
-    misses: int = 0
 
 
 class Voices:
@@ -78,30 +38,36 @@ class Voices:
         listener: PromptFrontEnd,
         generation: Generation,
         speakers: dict[str, Speaker],
-        budget_bytes: int,
+        flow: Flow,
+        share: Share,
     ) -> None:
-        self.hits = Hits()
-        self._files = files
-        self._listener = listener
-        self._languages = LANGUAGES[generation]
-        self._starters = {f"starter-{each.id}": each for each in starters()}
-        self._speakers = speakers
-        self._budget_bytes = budget_bytes
+        self._reader = VoiceReader(files, listener, LANGUAGES[generation], speakers)
+        self._features_bytes = share.features_bytes
         self._by_id: dict[str, VoicePart] = {}
         self._parts: dict[str, VoicePart] = {}
         self._flows: OrderedDict[str, FlowPart] = OrderedDict()
+        """The longest unused first."""
         self._changing = threading.Lock()
+        self._hits = Hits()
+        self._prefix_hits = Hits()
+        self.pages = VoicePages(flow, self._idle_flows, self._changing, share.voice_bytes)
+        self.prefixes = VoicePrefixes(flow, self._idle_parts, self._prefix_hits, share.prefix_bytes)
 
     # --- which there are -------------------------------------------------------------------
 
     @property
     def own(self) -> tuple[Voice, ...]:
         """Those that come with the model, and those to begin with."""
-        return tuple(self._own())
+        return tuple(self._reader.own())
 
     def has(self, voice: str) -> bool:
-        """Whether its features are in memory."""
-        return voice in self._by_id
+        """Whether its features are in memory; somebody is about to speak with it."""
+        with self._changing:
+            part = self._by_id.get(voice)
+            if part is None:
+                return False
+            self._flows.move_to_end(part.flow.key)
+        return True
 
     def load(self, voice: str) -> None:
         """Read its features, or make them of its recording where this model has not yet.
@@ -109,12 +75,15 @@ class Voices:
         Raises:
             UnknownVoice: there is no such voice.
         """
-        part = self._read(voice)
-        self._listener.let_go()  # a gigabyte, for voices that are seldom new
+        part = self._reader.read(voice)
+        part.prefixes = Prefixes(self._prefix_hits)
         with self._changing:
             flow = self._flows.setdefault(part.flow.key, part.flow)
+            self._flows.move_to_end(flow.key)
+            flow.stays |= part.flow.stays
             part.flow = flow
             self._by_id[voice] = self._parts.setdefault(part.key, part)
+            self._trim_features(but=flow)
 
     def forget(self, voice: str) -> None:
         """It was removed; who speaks with it may finish."""
@@ -130,133 +99,110 @@ class Voices:
     # --- speaking with one -----------------------------------------------------------------
 
     def take(self, voice: str) -> VoicePart:
-        """The voice, for a segment; ``give_back`` it at the end."""
-        part = self._by_id[voice]
-        part.flow.users += 1
-        with self._changing:
-            if part.flow.key in self._flows:
-                self._flows.move_to_end(part.flow.key)
-        if part.flow.voice is None:
-            self.hits.misses += 1
-        else:
-            self.hits.hits += 1
+        """The voice, for a segment; ``give_back`` it at the end.
+
+        Raises:
+            UnknownVoice: it was removed, and fell out of memory before that.
+        """
+        while (part := self._claim(voice)) is None:
+            self.load(voice)  # others took its place since it was loaded for this context
         return part
 
     def give_back(self, part: VoicePart) -> None:
         """A segment has ended."""
-        part.flow.users -= 1
-        self.make_room()
-
-    def make_room(self) -> None:
-        """Let go of what lies on the device beyond the budget, the longest unused first."""
-        over = self.device_bytes - self._budget_bytes
-        if over > 0:
-            self._let_go_of(over)
-
-    def let_go_of_idle(self) -> int:
-        """Let go of all that nobody speaks with now; how many bytes that was."""
-        return self._let_go_of(self.device_bytes)
-
-    def _let_go_of(self, wanted_bytes: int) -> int:
-        freed = 0
         with self._changing:
-            idle = [flow for flow in self._flows.values() if not flow.users]
-            for flow in idle:
-                if freed >= wanted_bytes:
-                    break
-                freed += self._let_go(flow)
-        return freed
+            part.flow.users -= 1
+            if part.flow.key in self._flows:
+                self._flows.move_to_end(part.flow.key)
+            self._trim_features()
+
+    def free_host(self) -> int:
+        """Something leaves the host for good; how many bytes that was, 0: nothing can."""
+        return self.pages.free_host() or self.prefixes.free_host()
+
+    # --- how much that is ------------------------------------------------------------------
 
     @property
     def device_bytes(self) -> int:
         """What all voices hold on the device."""
-        flows = sum(flow.voice.bytes for flow in self._flows.values() if flow.voice)
-        return flows + sum(
-            prefix.bytes for part in list(self._parts.values()) for prefix in part.prefixes.values()
-        )
+        flows, parts = self._all()
+        pages = sum(flow.device_bytes for flow in flows)
+        return pages + sum(part.prefixes.device_bytes for part in parts)
 
-    def _let_go(self, flow: FlowPart) -> int:
-        freed = flow.voice.bytes if flow.voice else 0
-        flow.voice = None
-        for part in self._parts.values():
-            if part.flow is flow:
-                freed += sum(prefix.bytes for prefix in part.prefixes.values())
-                part.prefixes.clear()
-        return freed
+    @property
+    def host_bytes(self) -> int:
+        """What left the device and is kept on the host."""
+        flows, parts = self._all()
+        pages = sum(flow.host_bytes for flow in flows)
+        return pages + sum(part.prefixes.host_bytes for part in parts)
 
-    # --- reading one -----------------------------------------------------------------------
+    @property
+    def features_bytes(self) -> int:
+        """What recordings say, in memory."""
+        flows, _ = self._all()
+        return sum(flow.feature_bytes for flow in flows)
 
-    def _own(self) -> Iterator[Voice]:
-        for name, starter in self._starters.items():
-            yield Voice(
-                id=name,
-                name=starter.name,
-                languages=self._languages,
-                description=starter.description,
-            )
-        for name in self._speakers:
-            yield Voice(id=name, name=name, languages=self._languages, description="named speaker")
+    def figures(self) -> dict[str, float]:
+        """Bytes on each level, and where what was wanted was found."""
+        return {
+            "voice_bytes": self.device_bytes,
+            "voice_host_bytes": self.host_bytes,
+            "voice_features_bytes": self.features_bytes,
+            "voice_hits": self._hits.device,
+            "voice_host_hits": self._hits.host,
+            "voice_misses": self._hits.misses,
+            "voice_features_read": self._reader.read_count,
+            "voice_features_made": self._reader.heard_count,
+            "prefix_hits": self._prefix_hits.device,
+            "prefix_host_hits": self._prefix_hits.host,
+            "prefix_misses": self._prefix_hits.misses,
+        }
 
-    def _read(self, voice: str) -> VoicePart:
-        if voice in self._speakers:
-            return _of_speaker(voice, self._speakers[voice])
-        if voice in self._starters:
-            starter = self._starters[voice]
-            return _part(
-                digest(starter.recording()),
-                starter.transcript,
-                starter.language,
-                self._features_of_starter(starter),
-            )
-        try:
-            record = self._files.record(voice)
-            features = self._features(record.audio, self._files.audio(record.audio))
-        except FileNotFoundError as error:
-            raise UnknownVoice(f"no voice {voice!r} is stored") from error
-        return _part(record.audio, record.transcript, _language(record), features)
+    # --- within ----------------------------------------------------------------------------
 
-    def _features(self, audio: str, wav: Path) -> PromptFeatures:
-        """Of a stored recording: as they were kept, else made anew of what is clean already."""
-        kept = self._kept(audio)
-        if kept is not None:
-            return kept
-        features = self._listener.features(recording.from_wav(wav.read_bytes()))
-        self._files.write_features(audio, self._listener.model, features.to_bytes())
-        return features
+    def _claim(self, voice: str) -> VoicePart | None:
+        with self._changing:
+            part = self._by_id.get(voice)
+            if part is None:
+                return None
+            flow = part.flow
+            flow.users += 1
+            self._flows.move_to_end(flow.key)
+            if flow.voice is not None:
+                self._hits.device += 1
+            elif flow.away is not None:
+                self._hits.host += 1
+            else:
+                self._hits.misses += 1
+        return part
 
-    def _features_of_starter(self, starter: Starter) -> PromptFeatures:
-        data = starter.recording()
-        kept = self._kept(digest(data))
-        if kept is not None:
-            return kept
-        return self._listener.features(recording.read(data).samples)
+    def _trim_features(self, but: FlowPart | None = None) -> None:
+        """Those fall out of memory of which there is nothing else; the disk has them still."""
+        over = sum(flow.feature_bytes for flow in self._flows.values()) - self._features_bytes
+        gone: set[FlowPart] = set()
+        for flow in self._flows.values():
+            if over <= 0:
+                break
+            if flow.has_left and not (flow.users or flow.stays or flow is but):
+                over -= flow.feature_bytes
+                gone.add(flow)
+        if gone:
+            for flow in gone:
+                del self._flows[flow.key]
+            self._parts = {key: part for key, part in self._parts.items() if part.flow not in gone}
+            self._by_id = {key: part for key, part in self._by_id.items() if part.flow not in gone}
 
-    def _kept(self, audio: str) -> PromptFeatures | None:
-        try:
-            data = self._files.features(audio, self._listener.model).read_bytes()
-            return PromptFeatures.from_bytes(data)
-        except (FileNotFoundError, UnreadableFeatures):
-            return None
+    def _idle_flows(self) -> list[FlowPart]:
+        with self._changing:
+            return [flow for flow in self._flows.values() if not flow.users]
 
+    def _idle_parts(self) -> list[VoicePart]:
+        flows, parts = self._all()
+        by_flow: defaultdict[FlowPart, list[VoicePart]] = defaultdict(list)
+        for part in parts:
+            by_flow[part.flow].append(part)
+        return [part for flow in flows if not flow.users for part in by_flow[flow]]
 
-def _language(record: VoiceRecord) -> str:
-    """What is spoken in the recording: as its owner said, else as its transcript's letters say."""
-    if record.language != "auto":
-        return record.language.replace("_", "-").split("-")[0].lower()
-    return guess_language(record.transcript, "")
-
-
-def _part(audio: str, transcript: str, language: str, features: PromptFeatures) -> VoicePart:
-    prompt = FlowPrompt(
-        features.tokens, torch.from_numpy(features.mel), torch.from_numpy(features.embedding)
-    )
-    spoken = Spoken(transcript=transcript, speech=features.tokens, language=language)
-    return VoicePart(f"{audio}/{language}/{transcript}", spoken, FlowPart(audio, prompt))
-
-
-def _of_speaker(name: str, speaker: Speaker) -> VoicePart:
-    mel = torch.zeros(0, MEL_BANDS) if speaker.mel is None else speaker.mel
-    speech = speaker.speech if speaker.mel is not None else ()
-    prompt = FlowPrompt(speech, mel, speaker.embedding)
-    key = f"speaker/{name}"
-    return VoicePart(key, Spoken(text=speaker.text, speech=speech), FlowPart(key, prompt))
+    def _all(self) -> tuple[list[FlowPart], list[VoicePart]]:
+        with self._changing:
+            return list(self._flows.values()), list(self._parts.values())

@@ -122,12 +122,26 @@ def alone(runner, text, **options):
     return rig.run(99).pcm(99)
 
 
+def send_voices_away(runner, *, from_host=True):
+    """None that is idle is on the device then, nor, unless told otherwise, on the host."""
+    voices = runner._speech.voices
+    while voices.pages.free():
+        pass
+    voices.prefixes.leave()
+    while from_host and voices.free_host():
+        pass
+
+
 def settled(runner):
     """Nothing is held but by voices."""
     gc.collect()  # a rig and its runner know each other
     decoder, flow = runner._speech.models.decoder, runner._speech.models.flow
-    parts = runner._speech.voices._flows.values()
+    voices = runner._speech.voices
+    parts = voices._flows.values()
     pages = sum(len(part.voice.kept) for part in parts if part.voice)
+    making = sum(part.making is not None for part in parts)
     users = sum(part.users for part in parts)
     free = decoder.free_slots == decoder.cache.slots
-    return free and users == 0 and flow.pool.pages - flow.pool.free == pages
+    nothing_away = flow.host.used_bytes == voices.host_bytes
+    held = flow.pool.pages - flow.pool.free
+    return free and users == making == 0 and held == pages and nothing_away

@@ -99,9 +99,20 @@ def test_the_budget_is_a_share_of_what_is_free():
 def test_of_the_host_no_more_than_was_asked_for_and_than_a_quarter_of_what_is_free(monkeypatch):
     monkeypatch.setattr(memory, "free_host_bytes", lambda: 8000 * MIB)
     free = 20_000 * MIB
-    assert share_out(settings(host_mib=500), NEEDS, free).host_bytes == 500 * MIB
-    assert share_out(settings(host_mib=5000), NEEDS, free).host_bytes == 2000 * MIB
-    assert share_out(settings(host_mib=0), NEEDS, free).host_bytes == 0
+    for asked_mib, had_mib in ((512, 512), (5000, 2000)):
+        share = share_out(settings(host_mib=asked_mib), NEEDS, free)
+        assert share.host_bytes + share.features_bytes == had_mib * MIB
+        assert share.features_bytes == had_mib * MIB // 16
+
+
+def test_where_none_of_the_host_may_be_taken_a_few_recordings_are_still_kept_in_mind():
+    share = share_out(settings(host_mib=0), NEEDS, 20_000 * MIB)
+    assert (share.host_bytes, share.features_bytes) == (0, memory.LEAST_FEATURES_BYTES)
+
+
+def test_beginnings_in_the_llm_take_a_part_of_what_steps_need():
+    share = share_out(settings(), NEEDS, 20_000 * MIB)
+    assert share.prefix_bytes == int(20_000 * MIB * 0.85 * 0.1 * 0.1)
 
 
 def test_a_host_that_does_not_tell_is_taken_for_a_small_one(monkeypatch):
@@ -138,9 +149,9 @@ def test_a_runner_on_a_card_tells_what_is_free_and_lets_idle_voices_go_when_it_i
     speech = Speech(replace(before.models, gauge=card), runner._settings)
     speech.voices = before.voices
     assert speech.figures()["device_free_bytes"] == card.free
-    assert speech.voices.device_bytes > 0
+    assert speech.voices.prefixes.idle_bytes > 0
     card.free = 1
     speech._watch._due_s = 0.0
     assert speech.figures()["device_free_bytes"] == 1
-    assert speech.voices.device_bytes == 0
+    assert speech.voices.prefixes.idle_bytes == 0
     assert "device_free_bytes" not in runner.figures()

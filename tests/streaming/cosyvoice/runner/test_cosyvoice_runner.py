@@ -5,7 +5,7 @@ import gc
 import numpy as np
 import pytest
 import torch
-from cosyvoice_rig import ENGLISH, MANDARIN, Rig, alone, few_tokens, load, settled
+from cosyvoice_rig import ENGLISH, MANDARIN, Rig, alone, few_tokens, load, send_voices_away, settled
 
 from streaming.errors import UnknownVoice
 from streaming.messages import Failed, Finished, Released
@@ -107,10 +107,12 @@ def test_what_is_kept_of_a_voice_changes_nothing_that_is_heard(checkpoint, tmp_p
 def test_more_voices_than_there_is_room_for_are_made_again(checkpoint, tmp_path):
     runner = load(checkpoint, tmp_path)
     whole = {voice: alone(runner, "Hello.", voice=voice) for voice in (ENGLISH, MANDARIN)}
-    runner._speech.voices._budget_bytes = 0
+    voices = runner._speech.voices
+    voices.pages._budget_bytes = voices.prefixes._budget_bytes = 0
+    send_voices_away(runner)
     for voice in (ENGLISH, MANDARIN, ENGLISH):
         close(alone(runner, "Hello.", voice=voice), whole[voice])
-        assert runner._speech.voices.device_bytes == 0
+        assert voices.device_bytes == 0
     assert settled(runner)
 
 

@@ -3,7 +3,7 @@
 from types import SimpleNamespace
 
 import pytest
-from cosyvoice_rig import Rig, alone, settled
+from cosyvoice_rig import Rig, alone, send_voices_away, settled
 
 from streaming.cosyvoice.flow.host import HostMemory
 from streaming.messages import Cancel, Failed, Finished, Park, Unpark
@@ -19,8 +19,9 @@ def model(runner):
     flow = runner._speech.models.flow
     before, flow.host = flow.host, HostMemory(flow.pool, 1 << 30)
     yield SimpleNamespace(runner=runner, rig=Rig(runner), flow=flow, pool=flow.pool)
-    flow.host = before
+    send_voices_away(runner)
     assert settled(runner)
+    flow.host = before
 
 
 def park_once(model, ctx, ready):
@@ -49,7 +50,7 @@ def in_a_hop(row):
 
 def short_of(model, pages):
     """No voice is idle, and all pages but so many are taken by nobody we know."""
-    model.runner._speech.voices.let_go_of_idle()
+    send_voices_away(model.runner)
     return model.pool.take(model.pool.free - pages)
 
 
@@ -147,7 +148,8 @@ class TestWhoGoesFirst:
             moved.append(state.name)
             return SimpleNamespace(kept=(), bytes=0)
 
-        return Parking(SimpleNamespace(host=SimpleNamespace(allowed=True), to_host=to_host))
+        flow = SimpleNamespace(host=SimpleNamespace(allowed=True), to_host=to_host)
+        return Parking(flow, lambda: 0)
 
     def add(self, parking, ctx, slack_s, *, parked=True, hop=None):
         voice = SimpleNamespace(page_bytes=7)

@@ -6,7 +6,7 @@ import random
 import numpy as np
 import pytest
 import torch
-from cosyvoice_rig import Rig, alone, settled
+from cosyvoice_rig import Rig, alone, send_voices_away, settled
 
 from streaming.cosyvoice.flow.host import HostMemory
 from streaming.messages import Failed, Finished, Park, Unpark
@@ -50,8 +50,10 @@ def threaded(request, runner, monkeypatch):
     runner.stages = stages(8, PRIORS, in_flight=2)
     yield runner, in_place
     runner._speech.close()
-    runner._speech, runner.stages, flow.host = before, inline, host
+    runner._speech, runner.stages = before, inline
+    send_voices_away(runner)
     assert settled(runner)
+    flow.host = host
 
 
 def close(one, other):
@@ -91,7 +93,7 @@ def test_it_speaks_as_it_does_in_place(threaded):
 def test_contexts_take_turns_with_pages_for_one_and_say_what_they_would(threaded):
     runner, in_place = threaded
     rig, dice, flow = Rig(runner), random.Random(4), runner._speech.models.flow
-    runner._speech.voices.let_go_of_idle()
+    send_voices_away(runner)
     alone(runner, "One.")
     longest_s = max(map(len, in_place.values())) // 24_000
     hoard = flow.pool.take(flow.pool.free - 2 - longest_s)

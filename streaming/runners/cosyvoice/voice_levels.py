@@ -1,0 +1,139 @@
+"""Voices on their way down: from the device to the host, and from there to nothing.
+
+Only what nobody speaks with leaves, the longest unused first; coming back it is copied, which is
+less work than making it again. The flow's parts are moved by the flow's thread, the LLM's by the
+LLM's. Knows: bounds, order. Does not know: which voices there are, what they are made of.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Sequence
+
+from streaming.cosyvoice.flow.host import OutOfHostMemory
+from streaming.cosyvoice.flow.stream import Flow
+from streaming.cosyvoice.flow.values import FlowVoice
+from streaming.runners.cosyvoice.voice_parts import FlowPart, Hits, VoicePart
+
+
+class VoicePages:
+    """The flow's parts."""
+
+    def __init__(
+        self,
+        flow: Flow,
+        idle: Callable[[], Sequence[FlowPart]],
+        claiming: threading.Lock,
+        budget_bytes: int,
+    ) -> None:
+        """``idle``: whom nobody speaks with, the longest unused first.
+
+        They may lie on the device as long as they hold no more than ``budget_bytes``. ``claiming``
+        is held by whoever begins to speak with one.
+        """
+        self._flow = flow
+        self._idle = idle
+        self._claiming = claiming
+        self._budget_bytes = budget_bytes
+
+    @property
+    def too_many(self) -> bool:
+        """Whether ``trim`` has something to do."""
+        return self._idle_bytes() > self._budget_bytes
+
+    def trim(self) -> None:
+        """Keep to the budget."""
+        while self.too_many and self.free():
+            pass
+
+    def free(self) -> int:
+        """One leaves the device, for the host or for good; how many bytes that was, 0: none can."""
+        return next((freed for part in self._idle() if (freed := self._leave(part))), 0)
+
+    def free_host(self) -> int:
+        """One leaves the host; the same."""
+        for part in self._idle():
+            freed = part.host_bytes
+            if freed:
+                part.away = None
+                return freed
+        return 0
+
+    def _idle_bytes(self) -> int:
+        return sum(part.device_bytes for part in self._idle() if not part.has_left)
+
+    def _leave(self, part: FlowPart) -> int:
+        freed = part.device_bytes
+        if not freed:
+            return 0
+        away = part.away if part.voice is None else self._copied(part.voice)
+        with self._claiming:
+            if part.users:  # since a moment ago
+                return 0
+            part.voice, part.making, part.away = None, None, away
+        return freed
+
+    def _copied(self, voice: FlowVoice) -> FlowVoice | None:
+        """On the host, in the place of older ones if need be; None: there is no room for it."""
+        while voice.kept:
+            try:
+                return self._flow.to_host(voice)
+            except OutOfHostMemory:
+                if not self.free_host():
+                    break
+        return None
+
+
+class VoicePrefixes:
+    """The LLM's parts."""
+
+    def __init__(
+        self, flow: Flow, idle: Callable[[], Sequence[VoicePart]], hits: Hits, budget_bytes: int
+    ) -> None:
+        """As the flow's parts; the host's share is the same."""
+        self._flow = flow
+        self._idle = idle
+        self._hits = hits
+        self._budget_bytes = budget_bytes
+        self._came = 0
+
+    @property
+    def idle_bytes(self) -> int:
+        """What could leave the device."""
+        return sum(part.prefixes.device_bytes for part in self._idle())
+
+    @property
+    def may_be_too_many(self) -> bool:
+        """Whether any came to the device since the last ``trim``."""
+        return self._hits.host + self._hits.misses != self._came
+
+    def trim(self) -> None:
+        """Keep to the budget."""
+        self._came = self._hits.host + self._hits.misses
+        idle = self._idle()
+        over = sum(part.prefixes.device_bytes for part in idle) - self._budget_bytes
+        for part in idle:
+            if over <= 0:
+                break
+            over -= part.prefixes.to_host(self._flow.host)
+        self._trim_host(idle)
+
+    def leave(self) -> None:
+        """All leave the device."""
+        idle = self._idle()
+        for part in idle:
+            part.prefixes.to_host(self._flow.host)
+        self._trim_host(idle)
+
+    def free_host(self) -> int:
+        """A voice's leave the host; how many bytes that was, 0: there are none."""
+        idle = self._idle()
+        return next((freed for part in idle if (freed := part.prefixes.clear_host())), 0)
+
+    def _trim_host(self, idle: Sequence[VoicePart]) -> None:
+        """They take no more there than here: the rest is for pages."""
+        over = sum(part.prefixes.host_bytes for part in idle) - self._budget_bytes
+        for part in idle:
+            if over <= 0:
+                break
+            over -= part.prefixes.clear_host()

@@ -1,0 +1,179 @@
+"""What is kept of a voice for each network, and on which level it lies.
+
+The flow's part belongs to a recording, the LLM's to a recording and its transcript. Each is on the
+device, on the host, or has to be made of features. Knows: values and their bytes. Does not know:
+who speaks, how much there may be.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, MutableMapping
+from dataclasses import dataclass, field
+
+import torch
+
+from streaming.cosyvoice.flow.base import FlowPrompt
+from streaming.cosyvoice.flow.host import Away, HostMemory, OutOfHostMemory
+from streaming.cosyvoice.flow.values import FlowVoice, VoiceHop
+from streaming.cosyvoice.llm.cache import Kept
+from streaming.cosyvoice.llm.decoder import Prefix
+from streaming.cosyvoice.llm.script import Codes, LlmPrompt
+from streaming.runners.cosyvoice.prompts import Spoken
+
+TOKEN_BYTES = 36
+"""Of a token on the host: a Python number and its place."""
+
+
+@dataclass
+class Hits:
+    """Where what was wanted was found."""
+
+    device: int = 0
+    host: int = 0
+    misses: int = 0
+    """Neither here nor there: it had to be made."""
+
+
+@dataclass(eq=False)
+class FlowPart:
+    """A recording in the flow: its prompt on the host, and where what was made of it lies."""
+
+    key: str
+    prompt: FlowPrompt
+    stays: bool = False
+    """Its features are never let go of: it came with the model."""
+    voice: FlowVoice | None = None
+    """On the device."""
+    away: FlowVoice | None = None
+    """On the host."""
+    making: VoiceHop | None = None
+    users: int = 0
+    """Segments that speak with it now."""
+    feature_bytes: int = field(init=False)
+    """What the recording says to the networks."""
+
+    def __post_init__(self) -> None:
+        numbers = self.prompt.mel.nbytes + self.prompt.embedding.nbytes
+        self.feature_bytes = numbers + TOKEN_BYTES * len(self.prompt.tokens)
+
+    @property
+    def device_bytes(self) -> int:
+        """What it holds there, half made or whole."""
+        voice, making = self.voice, self.making
+        if voice is not None:
+            return voice.bytes
+        return 0 if making is None else making.after.bytes
+
+    @property
+    def host_bytes(self) -> int:
+        """What its pages hold there."""
+        away = self.away
+        return 0 if away is None else away.host_bytes
+
+    @property
+    def has_left(self) -> bool:
+        """Whether there are only features of it."""
+        return self.voice is None and self.away is None and self.making is None
+
+
+class Prefixes(MutableMapping[LlmPrompt, Prefix]):
+    """The beginnings of a voice in the LLM, by prompt. One that is away comes back when wanted.
+
+    For the LLM's thread alone, but for counts.
+    """
+
+    def __init__(self, hits: Hits) -> None:
+        self._hits = hits
+        self._kept: dict[LlmPrompt, Prefix] = {}
+        self._away: dict[LlmPrompt, _AwayPrefix] = {}
+
+    @property
+    def device_bytes(self) -> int:
+        """What they hold there."""
+        return sum(prefix.bytes for prefix in list(self._kept.values()))
+
+    @property
+    def host_bytes(self) -> int:
+        """The same of the host."""
+        return sum(each.away.bytes for each in list(self._away.values()))
+
+    def to_host(self, host: HostMemory) -> int:
+        """All leave the device, or are gone where the host has no room; how many bytes that was."""
+        freed = 0
+        for prompt, prefix in list(self._kept.items()):
+            try:
+                away = host.keep([prefix.kept.keys, prefix.kept.values])
+                self._away[prompt] = _AwayPrefix(prefix.codes, prefix.kept.keys.device, away)
+            except OutOfHostMemory:
+                pass  # it is made again of the next text's prompt
+            del self._kept[prompt]
+            freed += prefix.bytes
+        return freed
+
+    def clear_host(self) -> int:
+        """Those that are away are gone; how many bytes of the host that was."""
+        freed = self.host_bytes
+        self._away.clear()
+        return freed
+
+    def __getitem__(self, prompt: LlmPrompt) -> Prefix:
+        prefix = self._kept.get(prompt)
+        if prefix is not None:
+            self._hits.device += 1
+            return prefix
+        back = self._back(prompt)
+        if back is None:
+            self._hits.misses += 1
+            raise KeyError(prompt)
+        self._hits.host += 1
+        return back
+
+    def __setitem__(self, prompt: LlmPrompt, prefix: Prefix) -> None:
+        self._away.pop(prompt, None)
+        self._kept[prompt] = prefix
+
+    def __delitem__(self, prompt: LlmPrompt) -> None:
+        if self._away.pop(prompt, None) is None:
+            del self._kept[prompt]
+
+    def __contains__(self, prompt: object) -> bool:
+        return prompt in self._kept or prompt in self._away
+
+    def __iter__(self) -> Iterator[LlmPrompt]:
+        yield from self._away
+        yield from self._kept
+
+    def __len__(self) -> int:
+        return len(self._away) + len(self._kept)
+
+    def _back(self, prompt: LlmPrompt) -> Prefix | None:
+        away = self._away.get(prompt)
+        if away is None:
+            return None
+        try:
+            prefix = away.back()
+        except torch.OutOfMemoryError:  # without it the prompt is computed once more
+            return None
+        self[prompt] = prefix
+        return prefix
+
+
+@dataclass(frozen=True)
+class _AwayPrefix:
+    codes: Codes
+    device: torch.device
+    away: Away
+
+    def back(self) -> Prefix:
+        keys, values = (each.to(self.device, non_blocking=True) for each in self.away.copies)
+        return Prefix(self.codes, Kept(keys, values))
+
+
+@dataclass(eq=False)
+class VoicePart:
+    """A voice in the LLM."""
+
+    key: str
+    spoken: Spoken
+    flow: FlowPart
+    prefixes: Prefixes = field(default_factory=lambda: Prefixes(Hits()))
