@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import inspect
 import json
 
 import pytest
@@ -24,6 +25,8 @@ from cosystream import (
     SessionEnded,
     WarningEvent,
 )
+from cosystream.options import OpenOptions, SessionOptions
+from server import requests
 
 
 async def speak(client: Client, *deltas: str, **options) -> list[Packet]:
@@ -67,6 +70,32 @@ async def test_only_what_was_asked_for_is_sent_so_defaults_stay_the_servers():
         hello = server.received[0]
         assert hello["pacing"] == {"lead_ms": None}
         assert hello["audio"] == {"codec": "opus", "rate": 16000, "frame_ms": 80}
+
+
+def test_whatever_the_protocol_lets_one_ask_for_can_be_asked_for():
+    here = inspect.signature(Client.open).parameters.keys() - {"self"}
+    assert here == set(requests.Open.__struct_fields__)
+    assert OpenOptions.__annotations__.keys() == here - {"ctx", "when"}
+    session = inspect.signature(Client).parameters.keys()
+    assert session >= set(requests.AudioRequest.__struct_fields__) - {"framing"}
+    assert session >= {"lead_ms", "metadata", "traceparent"}
+    assert session >= SessionOptions.__annotations__.keys()
+
+
+@pytest.mark.parametrize(
+    ("given", "sent"),
+    [
+        ({"GIF": "jif"}, [{"text": "GIF", "say": "jif"}]),
+        ([{"text": "重庆", "pinyin": "chóng qìng"}], [{"text": "重庆", "pinyin": "chóng qìng"}]),
+        ({"replace": [{"a": "b"}]}, {"replace": [{"a": "b"}]}),
+        ({}, []),
+    ],
+)
+async def test_a_lexicon_is_sent_in_a_form_of_the_protocol(given, sent):
+    async with FakeServer() as server, Client(server.url) as client:
+        await speak(client, "x", lexicon=given, reasoning="drop")
+        (opening,) = server.messages("open")
+        assert (opening["lexicon"], opening["reasoning"]) == (sent, "drop")
 
 
 async def test_contexts_of_one_session_do_not_mix():

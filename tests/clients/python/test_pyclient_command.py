@@ -46,16 +46,30 @@ async def test_say_writes_a_file_and_one_json_line_last(tmp_path):
 
 async def test_say_passes_every_option_on():
     options = ["--voice=v", "--speed=1.5", "--language=en", "--seed=7", "--instruct=softly"]
-    sound = ["--codec=mulaw", "--rate=8000", "--stats=json", "--api-key=k"]
+    text = ["--say-as=GIF=jif", "--reasoning=drop", "--text-mode=sentence", "--max-delay=90"]
+    sound = ["--codec=mulaw", "--rate=8000", "--bitrate=9000", "--stats=json", "--api-key=k"]
     async with FakeServer() as server:
-        outcome = await command("say", "Hi.", *options, *sound, url=server.url)
+        outcome = await command(
+            "say", "Hi.", *options, *text, "--priority=3", *sound, url=server.url
+        )
         assert outcome.code == 0, outcome.err
         (opening,) = server.messages("open")
         assert (opening["voice"], opening["speed"], opening["language"]) == ("v", 1.5, "en")
         assert (opening["seed"], opening["instruct"]) == (7, "softly")
-        assert server.received[0]["audio"]["codec"] == "mulaw"
-        assert server.received[0]["audio"]["rate"] == 8000
+        assert (opening["reasoning"], opening["text_mode"]) == ("drop", "sentence")
+        assert (opening["max_delay_ms"], opening["priority"]) == (90, 3)
+        assert opening["lexicon"] == [{"text": "GIF", "say": "jif"}]
+        audio = server.received[0]["audio"]
+        assert (audio["codec"], audio["rate"], audio["bitrate"]) == ("mulaw", 8000, 9000)
         assert server.connections[0].request.headers["Authorization"] == "Bearer k"
+
+
+async def test_words_that_cannot_be_written_down_are_told_before_anything_is_spoken():
+    async with FakeServer() as server:
+        options = ["--stats", "json", "--words", "no/such/folder.jsonl"]
+        outcome = await command("say", "Hi.", *options, url=server.url)
+        assert (outcome.code, server.messages("open")) == (2, [])
+        assert "cannot write no/such/folder.jsonl" in outcome.err
 
 
 async def test_text_from_a_pipe_is_sent_on_while_it_is_written():

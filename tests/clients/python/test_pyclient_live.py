@@ -173,3 +173,19 @@ async def test_opus_on_a_pipe_is_an_ogg_that_decodes(live_server):
     with av.open(io.BytesIO(outcome.out)) as container:
         assert container.streams.audio[0].codec_context.name in {"opus", "libopus"}
         assert sum(frame.samples for frame in container.decode(audio=0)) > 24_000
+
+
+async def test_the_command_says_a_word_as_told_and_when_each_is_heard(live_server, tmp_path):
+    figures = []
+    for options in ([], ["--say-as", "GIF=graphics interchange format"]):
+        words = tmp_path / "words.jsonl"
+        outcome = await command(
+            "say", "<think>Hm.</think>A GIF.", "--reasoning", "drop", "--words", str(words),
+            "--stats", "json", *options, url=live_server.url,
+        )  # fmt: skip
+        assert outcome.code == 0, outcome.err
+        figures.append(json.loads(outcome.out)["audio_ms"])
+        told = [json.loads(line) for line in words.read_text(encoding="utf-8").splitlines()]
+        assert [word["text"] for word in told] == ["A", "GIF"]
+        assert told[0]["end_ms"] <= told[1]["start_ms"] < figures[-1]
+    assert figures[1] > 1.3 * figures[0]

@@ -54,6 +54,17 @@ def test_say_returns_the_speech_and_its_figures(fake):
     assert fake.received[0]["pacing"] == {"lead_ms": None}
 
 
+def test_every_option_of_a_context_may_be_given(fake):
+    for _packet in stream("Hi.", url=fake.url, rate=16000, lexicon={"GIF": "jif"}, levels=True):
+        pass
+    (opening,) = fake.messages("open")
+    assert opening["lexicon"] == [{"text": "GIF", "say": "jif"}]
+    assert opening["levels"] is True
+    assert fake.received[0]["audio"]["rate"] == 16000
+    with pytest.raises(TypeError, match="sped"):
+        say("Hi.", url=fake.url, sped=2.0)
+
+
 def test_say_raises_what_went_wrong(fake):
     async def refuse(session, message):
         await session.error("unknown_voice", ctx=message["ctx"])

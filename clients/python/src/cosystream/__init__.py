@@ -46,6 +46,7 @@ if TYPE_CHECKING:
         Word,
         Words,
     )
+    from cosystream.options import HotFix, Lexicon, LexiconEntry
     from cosystream.rest import create_voice, delete_voice, get_token, list_voices
     from cosystream.stats import Stats
     from cosystream.sync import Speech, say, say_to_file, stream
@@ -89,6 +90,7 @@ _HOMES = {
         "Word",
         "Words",
     ),
+    "options": ("HotFix", "Lexicon", "LexiconEntry"),
     "rest": ("create_voice", "delete_voice", "get_token", "list_voices"),
     "stats": ("Stats",),
     "sync": ("Speech", "say", "say_to_file", "stream"),
@@ -113,7 +115,10 @@ __all__ = [
     "Done",
     "Flushed",
     "GoingAway",
+    "HotFix",
     "Levels",
+    "Lexicon",
+    "LexiconEntry",
     "MessageRefused",
     "MissingExtra",
     "Opened",

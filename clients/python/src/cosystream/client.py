@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Literal, Self
+from typing import Any, Self
 
 from cosystream import rest
 from cosystream.address import DEFAULT_URL, Address
@@ -24,6 +24,7 @@ from cosystream.context import Context
 from cosystream.errors import ConnectionFailed
 from cosystream.events import Cancelled, Codec, Done, Ready, Voice
 from cosystream.link import Access
+from cosystream.options import Lexicon, Reasoning, TextMode, When, lexicon_as_sent
 from cosystream.outbox import Message
 from cosystream.stats import Meter
 
@@ -120,12 +121,18 @@ class Client:
         instruct: str | None = None,
         timestamps: bool | None = None,
         levels: bool | None = None,
-        text_mode: Literal["auto", "sentence", "manual"] | None = None,
+        text_mode: TextMode | None = None,
         max_delay_ms: int | None = None,
         priority: int | None = None,
-        when: Literal["queue", "interrupt", "replace"] | None = None,
+        lexicon: Lexicon | None = None,
+        reasoning: Reasoning | None = None,
+        when: When | None = None,
     ) -> Context:
         """Begin a context; what is None is the server's default.
+
+        ``lexicon`` says how words are spoken: ``{"GIF": "jif"}``, or entries with ``text`` and
+        ``say``, ``pinyin`` or ``arpabet``. With ``reasoning="drop"`` what a model marks as its
+        thoughts (``<think>…</think>``) is not spoken. docs/protocol.md explains the others.
 
         Does not wait for the server's word, so text can follow at once: a refusal (unknown voice,
         overloaded) is raised by what is done with the context next, or by ``Context.opened``.
@@ -143,6 +150,8 @@ class Client:
             text_mode=text_mode,
             max_delay_ms=max_delay_ms,
             priority=priority,
+            lexicon=None if lexicon is None else lexicon_as_sent(lexicon),
+            reasoning=reasoning,
             when=when,
         )
         session = await self._connection.connected()

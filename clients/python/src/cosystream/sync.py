@@ -10,13 +10,14 @@ from collections.abc import AsyncIterator, Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from io import BytesIO
 from pathlib import Path
-from typing import Any
+from typing import Any, Unpack
 
 from cosystream.address import DEFAULT_URL
 from cosystream.client import Client
 from cosystream.context import Context
 from cosystream.events import AudioFormat, Codec, Done, Packet
 from cosystream.files import AudioFile, OpusFile, RawFile, WavFile
+from cosystream.options import OpenOptions, Options
 from cosystream.stats import Stats
 from cosystream.threads import LoopThread, pieces_of
 
@@ -30,11 +31,13 @@ class Speech:
     stats: Stats
 
 
-def say(text: str, *, url: str = DEFAULT_URL, rate: int = 24_000, **options: Any) -> Speech:
+def say(
+    text: str, *, url: str = DEFAULT_URL, rate: int = 24_000, **options: Unpack[Options]
+) -> Speech:
     """Speak ``text`` and return it whole.
 
     ``options`` are those of ``Client`` (api_key, token, timeout_s, ...) and of ``Client.open``
-    (voice, speed, language, ...). Raises what they raise.
+    (voice, speed, lexicon, ...). Raises what they raise.
     """
     file = BytesIO()
     stats = _speak(text, lambda audio: RawFile(file, audio), url, "pcm_s16le", rate, options)
@@ -47,7 +50,7 @@ def say_to_file(
     *,
     url: str = DEFAULT_URL,
     rate: int | None = None,
-    **options: Any,
+    **options: Unpack[Options],
 ) -> Stats:
     """Speak ``text`` into a ``.wav``, ``.opus`` or ``.ogg`` file; options as for ``say``."""
     kinds: dict[str, tuple[Codec, Callable[..., AudioFile]]] = {
@@ -68,7 +71,8 @@ def stream(
     *,
     url: str = DEFAULT_URL,
     codec: Codec = "opus",
-    **options: Any,
+    rate: int | None = None,
+    **options: Unpack[Options],
 ) -> Iterator[Packet]:
     """Speak ``text``, or pieces of text as they come, and yield packets as they come.
 
@@ -77,7 +81,7 @@ def stream(
     """
     client_options, open_options = _split(options)
     with LoopThread() as loop:
-        client = loop.run(_connect(Client(url, codec=codec, **client_options)))
+        client = loop.run(_connect(Client(url, codec=codec, rate=rate, **client_options)))
         try:
             context = loop.run(_begin(client, text, open_options))
             packets = aiter(context)
@@ -93,7 +97,7 @@ def _speak(
     url: str,
     codec: Codec,
     rate: int | None,
-    options: dict[str, Any],
+    options: Options,
 ) -> Stats:
     client_options, open_options = _split(options)
     client_options.setdefault("lead_ms", None)
@@ -131,22 +135,7 @@ async def _next(packets: AsyncIterator[Packet]) -> Packet | None:
     return await anext(packets, None)
 
 
-_OPEN_OPTIONS = frozenset(
-    {
-        "voice",
-        "language",
-        "speed",
-        "seed",
-        "instruct",
-        "timestamps",
-        "levels",
-        "text_mode",
-        "max_delay_ms",
-        "priority",
-    }
-)
-
-
-def _split(options: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
-    opening = {name: value for name, value in options.items() if name in _OPEN_OPTIONS}
-    return {k: v for k, v in options.items() if k not in _OPEN_OPTIONS}, opening
+def _split(options: Options) -> tuple[dict[str, Any], dict[str, Any]]:
+    of_context = OpenOptions.__annotations__
+    opening = {name: value for name, value in options.items() if name in of_context}
+    return {name: value for name, value in options.items() if name not in of_context}, opening

@@ -79,12 +79,17 @@ def _add_say(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> N
     voice.add_argument("--language", metavar="TAG", help="en, zh, ... (default: auto)")
     voice.add_argument("--seed", type=int, metavar="N", help="same seed, same audio")
     voice.add_argument("--instruct", metavar="TEXT", help="how to speak, where the voice can")
+    _add_text(say.add_argument_group("text"))
     sound = say.add_argument_group("where to")
     sound.add_argument("--out", "-o", metavar="FILE", help="x.wav, x.opus, x.raw, or -")
     sound.add_argument("--play", action="store_true", help="play it (needs cosystream[play])")
     sound.add_argument("--output-device", metavar="NAME", help="name or number, for --play")
     sound.add_argument("--codec", choices=("opus", "pcm_s16le", "mulaw", "alaw"))
     sound.add_argument("--rate", type=int, choices=(8000, 16000, 24000, 48000))
+    sound.add_argument("--bitrate", type=int, metavar="N", help="of Opus, 6000 to 256000 bit/s")
+    sound.add_argument(
+        "--words", metavar="FILE", help="each word and when it is heard, a JSON object a line"
+    )
     shown = say.add_argument_group("what to show")
     shown.add_argument(
         "--stats",
@@ -94,6 +99,37 @@ def _add_say(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> N
     shown.add_argument("--no-progress", action="store_true", help="no progress bar")
     _add_server(say)
     say.set_defaults(run=_run_say)
+
+
+def _add_text(text: argparse._ArgumentGroup) -> None:
+    text.add_argument(
+        "--say-as",
+        action="append",
+        default=[],
+        metavar="WORD=WORDS",
+        help="how a word is spoken, GIF=jif; repeatable",
+    )
+    text.add_argument(
+        "--lexicon",
+        metavar="FILE",
+        help="a JSON file of that: an object of words, entries with pinyin or arpabet, or hot_fix",
+    )
+    text.add_argument(
+        "--reasoning",
+        choices=("speak", "drop"),
+        help="drop: leave out what a model marks as its thoughts (default: speak)",
+    )
+    text.add_argument(
+        "--text-mode",
+        choices=("auto", "sentence", "manual"),
+        help="sentence: never less than a sentence at once; manual: nothing before the end",
+    )
+    text.add_argument(
+        "--max-delay", type=int, metavar="MS", help="speak text that has waited for so long"
+    )
+    text.add_argument(
+        "--priority", type=int, metavar="N", help="-10 to 10, among others who are as pressed"
+    )
 
 
 def _add_voices(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:

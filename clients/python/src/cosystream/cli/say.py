@@ -17,15 +17,18 @@ from pathlib import Path
 from typing import BinaryIO
 
 from cosystream.cli.arguments import Usage
+from cosystream.cli.lexicon import read_lexicon
 from cosystream.cli.pipe import read_text
 from cosystream.cli.plan import Plan, Terminals, make_plan
 from cosystream.cli.play import Player
 from cosystream.cli.progress import Progress
+from cosystream.cli.words import WordsFile
 from cosystream.client import Client
 from cosystream.context import Context
 from cosystream.errors import TimedOut
-from cosystream.events import AudioFormat, ContextEvent, Done, Packet, SegmentEvent
+from cosystream.events import AudioFormat, ContextEvent, Done, Packet, SegmentEvent, Words
 from cosystream.files import AudioFile, OpusFile, RawFile, WavFile
+from cosystream.options import OpenOptions
 from cosystream.threads import pieces_of
 
 _LAST_WORD_S = 1.0
@@ -43,31 +46,47 @@ def run(arguments: argparse.Namespace) -> None:
             token=arguments.token,
             codec=plan.codec,
             rate=arguments.rate,
+            bitrate=arguments.bitrate,
             lead_ms=400 if plan.play else None,
             timeout_s=arguments.timeout,
         )
     except ValueError as wrong:
         raise Usage(str(wrong)) from wrong
+    opening = _opening(arguments)
     try:
-        asyncio.run(_say(client, plan, arguments))
+        asyncio.run(_say(client, plan, opening, arguments))
     except UnicodeDecodeError as wrong:
         raise Usage(f"standard input is not UTF-8 ({wrong})") from wrong
 
 
-async def _say(client: Client, plan: Plan, arguments: argparse.Namespace) -> None:
+def _opening(arguments: argparse.Namespace) -> OpenOptions:
+    return {
+        "voice": arguments.voice,
+        "speed": arguments.speed,
+        "language": arguments.language,
+        "seed": arguments.seed,
+        "instruct": arguments.instruct,
+        "timestamps": True if arguments.words else None,
+        "text_mode": arguments.text_mode,
+        "max_delay_ms": arguments.max_delay,
+        "priority": arguments.priority,
+        "lexicon": read_lexicon(arguments.lexicon, arguments.say_as),
+        "reasoning": arguments.reasoning,
+    }
+
+
+async def _say(
+    client: Client, plan: Plan, opening: OpenOptions, arguments: argparse.Namespace
+) -> None:
     player = Player(arguments.rate or 24_000, arguments.output_device) if plan.play else None
     async with client, contextlib.AsyncExitStack() as stack:
-        context = await client.open(
-            voice=arguments.voice,
-            speed=arguments.speed,
-            language=arguments.language,
-            seed=arguments.seed,
-            instruct=arguments.instruct,
-        )
+        words = WordsFile(arguments.words, stack) if arguments.words else None
+        context = await client.open(**opening)
         total_chars = None if plan.text is None else len(plan.text)
         listener = _Listener(
             target=Target(plan, client.ready.audio, stack),
             player=player,
+            words=words,
             progress=Progress(sys.stderr, total_chars) if plan.progress else None,
         )
         if player is not None:
@@ -145,6 +164,7 @@ class Target:
 class _Listener:
     target: Target
     player: Player | None
+    words: WordsFile | None
     progress: Progress | None
     done: Done | None = None
     finished: bool = field(default=False)
@@ -161,6 +181,9 @@ class _Listener:
             elif isinstance(event, SegmentEvent):
                 if self.progress is not None:
                     self.progress.speaking(event.text, event.char_end)
+            elif isinstance(event, Words):
+                if self.words is not None:
+                    self.words.write(event)
             elif isinstance(event, Done):
                 self.done = event
 
