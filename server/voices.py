@@ -74,7 +74,12 @@ class VoicesApi:
             _told(voice, own.get(voice.id)) for voice in engine.voices if identity.may_use(voice.id)
         ]
         return JSONResponse(
-            {"voices": voices, "default": engine.default_voice, "cloning": engine.cloning}
+            {
+                "voices": voices,
+                "default": engine.default_voice,
+                "cloning": engine.cloning,
+                "options": list(engine.options),
+            }
         )
 
     async def create(self, request: Request, identity: Identity) -> Response:

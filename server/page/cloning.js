@@ -34,7 +34,7 @@ export class Cloning {
     #audio;
     /** Of what is read aloud; unknown of a file. */
     #language;
-    #known = { voices: [], default: "", cloning: false };
+    #known = { voices: [], default: "", cloning: false, options: [] };
     constructor(texts, events) {
         this.texts = texts;
         this.events = events;

@@ -3,9 +3,10 @@ import { Speaker } from "./sdk/index.js";
 import * as access from "./access.js";
 import { Cloning } from "./cloning.js";
 import { Editor } from "./editor.js";
+import { byServer, figures } from "./figures.js";
 import { Live, LIVE_OPTIONS } from "./live.js";
 import { fill, LANGUAGES, prefer, preferred, translate } from "./texts.js";
-import { show } from "./voices.js";
+import { about, languagesOf, list, show } from "./voices.js";
 import { Wave } from "./wave.js";
 import { written } from "./writer.js";
 function element(id) {
@@ -18,22 +19,29 @@ const speaker = new Speaker({ getToken: access.token });
 const live = new Live(speaker, editor, () => begin({ ...LIVE_OPTIONS }));
 const voiceList = element("voice");
 const speed = element("speed");
+const instruct = element("instruct");
 const liveSwitch = element("live");
 let language = preferred();
 let texts = LANGUAGES[language];
-let voices = { voices: [], default: "", cloning: false };
+let voices = { voices: [], default: "", cloning: false, options: [] };
 let backend = "";
 /** Whether a voice was chosen; where none was, the server takes one that speaks the text. */
 let named = query.get("voice") !== null;
 /** Whether the server did so for what is being spoken. */
 let chosen = false;
 const cloning = new Cloning(() => texts, { changed: loadVoices, chosen: choose, recording: stop });
+/** Whether the server is loading its model. */
+let loading = false;
 /** Where in the text each utterance that is not live begins. */
 const bases = new WeakMap();
 // --- what the reader does -------------------------------------------------------------------
 function options() {
     const voice = named || voiceList.value !== voices.default ? voiceList.value || undefined : undefined;
-    return { voice, speed: Number(speed.value) };
+    return { voice, speed: Number(speed.value), instruct: (instructs() && instruct.value.trim()) || undefined };
+}
+/** Whether the voices can be told how to speak. */
+function instructs() {
+    return voices.options?.includes("instruct") ?? false; // servers of before do not say
 }
 /** A new utterance instead of what is being spoken. */
 function begin(more) {
@@ -48,8 +56,7 @@ function forget() {
     element("problem").hidden = true;
     chosen = false;
     hint();
-    element("first-packet-server").textContent = "";
-    element("ttfa-server").textContent = "";
+    byServer(undefined, texts);
 }
 function speak() {
     speaker.unlock();
@@ -75,7 +82,10 @@ async function letWrite() {
     utterance.end();
 }
 function stop() {
+    const focused = document.activeElement === element("stop");
     speaker.cancel();
+    if (focused)
+        element("speak").focus(); // a button that is disabled would lose it to nowhere
 }
 // --- what the page shows --------------------------------------------------------------------
 function problem(text, detail) {
@@ -92,27 +102,25 @@ function failed(error) {
         if (access.key() === "")
             return;
     }
-    problem(fill(text, { languages: languagesOf(voiceList.value) }), error.message);
-}
-/** The names of the languages that a voice speaks. */
-function languagesOf(id) {
-    const names = new Intl.DisplayNames([texts.pageLanguage], { type: "language" });
-    const tags = voices.voices.find((voice) => voice.id === id)?.languages ?? [];
-    const named = (tag) => (tag === "*" ? texts.anyLanguage : (texts.languages[tag] ?? names.of(tag) ?? tag));
-    return tags.map(named).join(language === "zh" ? "、" : ", ");
+    problem(fill(text, { languages: languagesOf(voices, voiceList.value, texts) }), error.message);
+    say("");
 }
 function hint() {
-    const languages = languagesOf(voiceList.value);
-    const secure = isSecureContext && backend !== "buffer";
-    element("hint").textContent = chosen
-        ? texts.voiceChosen
-        : liveSwitch.checked
-            ? texts.hintLive
-            : speaker.decoder === "pcm"
-                ? texts.hintPcm
-                : !secure && backend !== ""
-                    ? texts.hintInsecure
-                    : languages && fill(texts.hintLanguages, { languages });
+    element("hint").textContent = hinted();
+}
+function hinted() {
+    if (loading)
+        return texts.loading;
+    if (chosen)
+        return texts.voiceChosen;
+    if (liveSwitch.checked)
+        return texts.hintLive;
+    if (speaker.decoder === "pcm")
+        return texts.hintPcm;
+    if (backend === "buffer" || (backend !== "" && !isSecureContext))
+        return texts.hintInsecure;
+    const languages = languagesOf(voices, voiceList.value, texts);
+    return languages && `${about(voices, voiceList.value, texts)}${fill(texts.hintLanguages, { languages })}`;
 }
 function say(text) {
     element("said").textContent = text;
@@ -121,12 +129,8 @@ function connection() {
     element("connection").dataset["state"] = speaker.state;
     element("connection-text").textContent = texts[speaker.state];
 }
-function figures(stats) {
-    const round = (ms) => (ms === undefined ? "–" : String(Math.round(ms)));
-    element("first-packet").textContent = round(stats.firstPacketMs);
-    element("ttfa").textContent = round(stats.ttfaMs);
-    element("gaps").textContent = String(stats.underruns);
-    element("buffer").textContent = fill(texts.buffer, { ms: stats.bufferMs });
+function measured(stats) {
+    figures(stats, texts);
     element("stop").disabled = speaker.utterances.length === 0;
 }
 function path() {
@@ -141,16 +145,16 @@ function relabel() {
     other.setAttribute("aria-label", texts.otherLabel);
     other.lang = language === "zh" ? "en" : "zh-CN";
     if (voices.voices.length > 0)
-        show(voiceList, voices, query.get("voice"));
+        show(voiceList, voices, query.get("voice"), texts);
     cloning.relabel();
     speed.dispatchEvent(new Event("input"));
     connection();
     path();
-    figures(speaker.stats);
+    measured(speaker.stats);
 }
 async function loadVoices(chosen) {
     try {
-        voices = await cloning.voices.list();
+        voices = await list(cloning.voices, () => load(true));
     }
     catch (error) {
         const { code, message } = error;
@@ -160,10 +164,26 @@ async function loadVoices(chosen) {
             problem(texts.voicesFailed, message);
         return;
     }
-    show(voiceList, voices, query.get("voice"));
+    load(false);
+    const before = voiceList.value;
+    show(voiceList, voices, query.get("voice"), texts);
+    if (before !== "" && voiceList.value !== before)
+        named = false; // it is gone
+    element("instruct-field").hidden = !instructs();
     cloning.show(voices);
     if (chosen !== undefined)
         choose(chosen);
+    offer();
+    hint();
+}
+function load(state) {
+    if (state === loading)
+        return;
+    loading = state;
+    if (loading)
+        say(texts.loading);
+    else
+        say(speaker.utterances.length > 0 ? texts.speaking : "");
     hint();
 }
 function choose(voice) {
@@ -173,7 +193,7 @@ function choose(voice) {
 }
 // --- the client's events --------------------------------------------------------------------
 speaker.on("state", connection);
-speaker.on("stats", figures);
+speaker.on("stats", measured);
 speaker.on("decoder", path);
 speaker.on("backend", ({ kind }) => {
     backend = kind;
@@ -185,6 +205,7 @@ speaker.on("blocked", (blocked) => {
         say(texts.hear);
 });
 speaker.on("start", () => say(texts.speaking));
+speaker.on("segment", () => load(false));
 speaker.on("levels", ({ startMs, values }) => wave.add(startMs, values));
 speaker.on("progress", ({ utterance, playedMs, segment, word, charIndex }) => {
     wave.move(playedMs);
@@ -195,18 +216,15 @@ speaker.on("progress", ({ utterance, playedMs, segment, word, charIndex }) => {
 });
 speaker.on("done", ({ result }) => {
     say(result.reason === "completed" ? texts.finished : texts.stopped);
-    if (result.server?.firstPacketMs != null) {
-        element("first-packet-server").textContent = fill(texts.byServer, { ms: Math.round(result.server.firstPacketMs) });
-    }
-    if (result.server?.ttfaMs != null) {
-        element("ttfa-server").textContent = fill(texts.byServer, { ms: Math.round(result.server.ttfaMs) });
-    }
+    byServer(result.server, texts);
 });
 speaker.on("warning", ({ code, message }) => {
     if (code === "nothing_to_speak")
         problem(texts.unwritten, "");
     else if (code === "option_ignored")
         problem(fill(texts.ignored, { detail: message }), "");
+    else if (code === "engine_loading")
+        load(true);
     else if (code === "going_away")
         say(texts.draining);
     else if (code === "voice_chosen") {
@@ -225,13 +243,11 @@ element("problem-close").onclick = () => {
     editor.area.focus();
 };
 element("language").onclick = () => {
-    const untouched = editor.value === sample() || editor.value === "";
     language = language === "zh" ? "en" : "zh";
     texts = LANGUAGES[language];
     prefer(language);
     relabel();
-    if (untouched)
-        editor.value = sample();
+    offer();
 };
 element("access").onsubmit = (event) => {
     event.preventDefault();
@@ -244,6 +260,10 @@ element("access").onsubmit = (event) => {
 speed.oninput = () => {
     element("speed-value").textContent = `${Number(speed.value).toFixed(2).replace(/0$/, "")}×`;
     speed.setAttribute("aria-valuetext", `${speed.value}×`);
+};
+instruct.onkeydown = (event) => {
+    if (event.key === "Enter" && !event.isComposing && !event.ctrlKey && !event.metaKey)
+        speak();
 };
 voiceList.onchange = () => choose(voiceList.value);
 liveSwitch.onchange = () => {
@@ -272,14 +292,19 @@ document.addEventListener("keydown", (event) => {
 function sample() {
     return language === "zh" && speaksChinese() ? texts.sample : LANGUAGES.en.sample;
 }
+/** Put the sample where nothing else stands. */
+function offer() {
+    const texts = Object.values(LANGUAGES).map((each) => each.sample);
+    if (["", ...texts].includes(editor.value) && editor.value !== sample())
+        editor.value = sample();
+}
 function speaksChinese() {
     return voices.voices.some(({ id, languages }) => (id === voiceList.value || !named) && languages.includes("zh"));
 }
 relabel();
 editor.value = query.get("text") ?? "";
 speaker.connect();
+offer();
 await loadVoices();
-if (editor.value === "")
-    editor.value = sample();
 if (query.has("speak"))
     speak();

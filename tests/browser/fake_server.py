@@ -28,7 +28,7 @@ ROOT = Path(__file__).resolve().parents[2]
 LEAD_MS = 400
 TONE = {"id": "tone", "name": "Tone", "languages": ["en"], "description": "", "preview": False}
 KLANG = {**TONE, "id": "klang", "name": "Klang", "languages": ["en", "zh"]}
-VOICES = {"voices": [TONE, KLANG], "default": "tone"}
+VOICES = {"voices": [TONE, KLANG], "default": "tone", "cloning": False}
 
 
 @dataclass
@@ -55,6 +55,10 @@ class Faults:
     """A context whose text holds this fails with ``unsupported_language``."""
     fail_after_packets: int | None = None
     """The context fails with ``engine_restarted``."""
+    loading: bool = False
+    """The model is being loaded: voices and contexts are refused."""
+    obeys: tuple[str, ...] = ("speed", "seed")
+    """What the voices obey, as ``GET /v1/voices`` has it."""
 
     def take(self, name: str, packets: int) -> bool:
         """Whether that fault is due after so many packets; then it is over."""
@@ -170,11 +174,19 @@ class FakeServer:
             await asyncio.sleep(self.faults.connect_delay_s)
             return None
         if path == "/v1/voices":
-            return answer(json.dumps(VOICES).encode(), "application/json")
+            return self._voices()
         file = find(path)
         if file is None:
             return connection.respond(HTTPStatus.NOT_FOUND, f"nothing at {path}\n")
         return answer(file.read_bytes(), mimetypes.guess_type(file.name)[0] or "text/plain")
+
+    def _voices(self) -> Response:
+        told: dict = {**VOICES, "options": self.faults.obeys}
+        if self.faults.loading:
+            told = {"error": error("engine_loading", "the engine is loading", 503)}
+        body = answer(json.dumps(told).encode(), "application/json")
+        body.status_code = 503 if self.faults.loading else 200
+        return body
 
     # --- the protocol ---------------------------------------------------------------------
 
@@ -231,6 +243,9 @@ class FakeServer:
         context = session.contexts.get(ctx)
         if kind == "ping":
             await self._raw(session, json.dumps({"type": "pong", "id": message.get("id", "")}))
+        elif self.faults.loading and context is None and kind in {"open", "text", "end"}:
+            code = "engine_loading" if kind == "open" else "unknown_context"
+            await self._event(session, error(code, "not yet", 503, ctx=ctx))
         elif kind == "open":
             await self._open(session, ctx, message.get("max_delay_ms"))
         elif kind == "cancel" and context is not None:

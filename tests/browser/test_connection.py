@@ -197,3 +197,38 @@ async def test_a_context_that_fails_rejects_with_the_servers_error_and_the_next_
     await heard.speak("440Hz. Hello.")
 
     assert (await heard.done(1))["reason"] == "completed"
+
+
+async def test_a_server_that_was_started_again_is_waited_for_while_it_loads_its_model(
+    heard: Heard, fake_server: FakeServer
+) -> None:
+    await heard.page.goto(fake_server.url + "/harness/")
+    await heard.speak(TEXT)
+    await heard.sounding()
+    fake_server.faults.forget_sessions = True
+    fake_server.faults.loading = True
+
+    fake_server.drop()
+    await heard.until("harness.events('warning').length >= 2")
+    fake_server.faults.loading = False
+    result = await heard.done()
+
+    assert {warning["code"] for warning in await heard.events("warning")} == {"engine_loading"}
+    assert await heard.events("error") == []
+    assert (result["reason"], result["textRemaining"]) == ("completed", "")
+    assert result["audioMs"] == pytest.approx(len(TEXT) * MS_A_CHAR, abs=1)
+
+
+async def test_what_is_asked_of_a_server_that_loads_its_model_fails_at_once_and_once(
+    heard: Heard, fake_server: FakeServer
+) -> None:
+    fake_server.faults.loading = True
+    await heard.page.goto(fake_server.url + "/harness/")
+    code = "harness.speak('Hello.').done.then(() => '', (error) => error.code)"
+    assert await heard.page.evaluate(code) == "engine_loading"
+
+    fake_server.faults.loading = False
+    await heard.speak("440Hz. Hello.")
+
+    assert (await heard.done(1))["reason"] == "completed"
+    assert [error["code"] for error in await heard.events("error")] == ["engine_loading"]

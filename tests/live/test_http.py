@@ -410,6 +410,7 @@ class TestTheOtherRoutes:
         assert (await get(live_server, "/readyz")).json() == {"ready": True}
         voices = (await get(live_server, "/v1/voices")).json()
         assert voices["default"] in [voice["id"] for voice in voices["voices"]]
+        assert voices["options"] == ["speed", "seed"]
         for voice in voices["voices"]:
             assert set(voice) == {"id", "name", "languages", "description", "preview", "cloned"}
 

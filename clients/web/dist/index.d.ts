@@ -10,4 +10,4 @@ export type { ConnectionState } from "./session.js";
 export type { Segment, Spoken, Word } from "./timeline.js";
 export type { Recording, RecorderEvents, RecorderOptions } from "./recording/recorder.js";
 export type { CreateOptions, NewVoice, Voice, VoiceDraft, VoiceList, VoicesOptions } from "./voices.js";
-export type { Result, SpeakerEvents, SpeakerOptions, SpeakOptions, Stats, UtteranceState } from "./types.js";
+export type { HotFix, Lexicon, LexiconEntry, Result, SpeakerEvents, SpeakerOptions, SpeakOptions, Stats, UtteranceState, } from "./types.js";

@@ -9,6 +9,7 @@ import { DecoderPaths } from "./decode/paths.js";
 import { TrackDecoder } from "./decode/track.js";
 import { Emitter } from "./emitter.js";
 import { CosystreamError, reason } from "./errors.js";
+import { speakOptions } from "./options.js";
 import { streamUrl, } from "./protocol.js";
 import { asError, Session } from "./session.js";
 import { Utterance } from "./utterance.js";
@@ -111,9 +112,7 @@ export class Speaker extends Emitter {
     /** An utterance to `write` to, `flush` and `end` by hand. */
     open(options = {}) {
         this.unlock();
-        const { voice, language, speed, seed, instruct, when, textMode, maxDelayMs, priority } = this.#options;
-        const defaults = { voice, language, speed, seed, instruct, when, textMode, maxDelayMs, priority };
-        const own = { ...defaults, ...options };
+        const own = { ...speakOptions(this.#options), ...options };
         if (own.when === "interrupt")
             this.cancel();
         this.#count += 1;
@@ -155,9 +154,9 @@ export class Speaker extends Emitter {
     }
     async #hello() {
         const path = await this.#paths.choose();
-        const { bitrate, metadata } = this.#options;
+        const { bitrate, metadata, traceparent } = this.#options;
         const audio = path === "pcm" ? { codec: "pcm_s16le", rate: 48_000 } : { codec: "opus", ...(bitrate && { bitrate }) };
-        return { type: "hello", version: 1, audio, ...(metadata && { metadata }) };
+        return { type: "hello", version: 1, audio, ...(metadata && { metadata }), ...(traceparent && { traceparent }) };
     }
     /** Bring the server up to what is wanted of it. */
     #sync(ready) {
@@ -234,6 +233,7 @@ export class Speaker extends Emitter {
             measured: () => this.#stats(),
             undecodable: () => this.#session.restart(),
             error: (utterance, error) => this.emit("error", { error, utterance }),
+            waiting: (utterance, { code, message }) => this.emit("warning", { code, message, utterance }),
             finished: (utterance) => this.#finished(utterance),
         };
     }

@@ -4,6 +4,20 @@ import type { CosystreamError } from "./errors.js";
 import type { ConnectionState } from "./session.js";
 import type { Segment, Spoken, Word } from "./timeline.js";
 import type { Utterance } from "./utterance.js";
+/** How `text` is spoken: in other words, in phones, or both. */
+export interface LexiconEntry {
+    text: string;
+    say?: string;
+    pinyin?: string;
+    arpabet?: string;
+}
+/** The same in DashScope's form. */
+export interface HotFix {
+    pronunciation?: Record<string, string>[];
+    replace?: Record<string, string>[];
+}
+/** `{ GIF: "jif" }`, a list of entries, or DashScope's form. */
+export type Lexicon = Record<string, string> | LexiconEntry[] | HotFix;
 /** What is said to the server when the context is opened; docs/protocol.md section 3 explains each. */
 export interface SpeakOptions {
     voice?: string | undefined;
@@ -11,6 +25,10 @@ export interface SpeakOptions {
     speed?: number | undefined;
     seed?: number | undefined;
     instruct?: string | undefined;
+    /** How words are spoken. */
+    lexicon?: Lexicon | undefined;
+    /** `drop`: what a model marks as its thoughts (`<think>…</think>`) is not spoken. */
+    reasoning?: "speak" | "drop" | undefined;
     /** After what is being spoken (`queue`), instead of it (`interrupt`), or of what waits (`replace`). */
     when?: "queue" | "interrupt" | "replace" | undefined;
     textMode?: "auto" | "sentence" | "manual" | undefined;
@@ -47,6 +65,8 @@ export interface SpeakerOptions extends SpeakOptions {
     bitrate?: number;
     /** Comes back in the server's `done` and logs. */
     metadata?: Record<string, unknown>;
+    /** W3C trace context, for the server's logs. */
+    traceparent?: string;
     /** Bounds of the jitter buffer, in ms. */
     jitterMs?: [min: number, max: number];
     /** Where the package's `audio/worklet.js` and `opus-decoder.wasm` are, if not beside it. */

@@ -21,6 +21,8 @@ export interface Host {
     /** Opus cannot be decoded here any more: a session with PCM is needed. */
     undecodable(utterance: Utterance, error: CosystreamError): void;
     error(utterance: Utterance, error: CosystreamError): void;
+    /** It goes on once the server has loaded its model again. */
+    waiting(utterance: Utterance, error: CosystreamError): void;
     finished(utterance: Utterance): void;
 }
 export declare class Utterance {

@@ -6,6 +6,7 @@
 import { LevelMeter, STEP_MS } from "./audio/levels.js";
 import { TrackDecoder } from "./decode/track.js";
 import { CosystreamError } from "./errors.js";
+import { opening } from "./options.js";
 import { PTS_RATE, } from "./protocol.js";
 import { Script } from "./script.js";
 import { asError } from "./session.js";
@@ -14,6 +15,9 @@ const AUDIBLE = 0.003;
 const LONGEST_PACKET_MS = 80;
 const MAX_RESTARTS = 2;
 const CANCEL_WAIT_MS = 2000;
+/** A server that was started again is asked so often, and for so long, until its model is loaded. */
+const LOADING_RETRY_MS = 500;
+const LOADING_WAIT_MS = 180_000;
 let tracks = 0;
 export class Utterance {
     id;
@@ -32,6 +36,10 @@ export class Utterance {
     #reject;
     #opened = false;
     #restarts = 0;
+    /** Since when it waits for a model that is being loaded again. */
+    #loadingSince;
+    /** It was refused for that, and so is what was sent after it. */
+    #refused = false;
     #playing = false;
     /** End of the samples handed to the output, at 48 kHz: what lies before is not taken twice. */
     #end = 0;
@@ -121,6 +129,7 @@ export class Utterance {
         if (!this.active || this.#doneMessage !== undefined)
             return;
         this.#opened = false;
+        this.#refused = false;
         this.#received = 0;
         this.#generation += 1;
         this.#decoder?.close();
@@ -129,8 +138,10 @@ export class Utterance {
     }
     /** A message about this context. */
     receive(message) {
-        if (message.type === "opened")
+        if (message.type === "opened") {
             this.#opened = true;
+            this.#loadingSince = undefined;
+        }
         else if (message.type === "flushed")
             this.#script.flushed(message.id);
         else if (message.type === "cancelled")
@@ -165,6 +176,11 @@ export class Utterance {
             this.#restarts += 1;
             return this.begin();
         }
+        // Text that was sent behind an opening which was refused is refused as well.
+        if (this.#refused || this.#failure !== undefined)
+            return;
+        if (message.code === "engine_loading" && this.#loadsAgain())
+            return this.#wait(asError(message));
         const error = asError(message);
         this.host.error(this, error);
         if (message.fatal || !this.#opened)
@@ -219,14 +235,24 @@ export class Utterance {
     }
     // --- inside -------------------------------------------------------------------------------
     #send(messages) {
-        for (const message of messages)
-            this.host.send(message);
+        // What was refused is begun again, with all of its text.
+        if (!this.#refused)
+            for (const message of messages)
+                this.host.send(message);
     }
     #open() {
-        const { voice, language, speed, seed, instruct, when, textMode, maxDelayMs, priority } = this.options;
-        const named = { voice, language, speed, seed, instruct, when, priority, text_mode: textMode, max_delay_ms: maxDelayMs };
-        const given = Object.entries(named).filter(([, value]) => value !== undefined);
-        return { type: "open", ctx: this.id, timestamps: true, ...Object.fromEntries(given) };
+        return { type: "open", ctx: this.id, timestamps: true, ...opening(this.options) };
+    }
+    /** Some of it was heard before the server was started again, and it may be waited for. */
+    #loadsAgain() {
+        this.#loadingSince ??= performance.now();
+        return this.active && this.#firstPacketAt !== undefined && performance.now() - this.#loadingSince < LOADING_WAIT_MS;
+    }
+    #wait(error) {
+        this.#refused = true;
+        const generation = this.#generation;
+        setTimeout(() => generation === this.#generation && this.begin(), LOADING_RETRY_MS);
+        this.host.waiting(this, error);
     }
     #first() {
         this.#firstPacketAt = performance.now();

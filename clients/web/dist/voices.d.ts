@@ -24,6 +24,8 @@ export interface VoiceList {
     default: string;
     /** Whether more can be made. */
     cloning: boolean;
+    /** Of `speed`, `seed` and `instruct` those that the voices obey; the others are ignored. */
+    options: string[];
 }
 export interface VoiceDraft {
     /** wav, flac, mp3 or ogg, 1 to 30 s of one person's speech, best 3 to 10. */

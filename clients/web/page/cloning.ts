@@ -43,7 +43,7 @@ export class Cloning {
   #audio: Blob | undefined;
   /** Of what is read aloud; unknown of a file. */
   #language: string | undefined;
-  #known: VoiceList = { voices: [], default: "", cloning: false };
+  #known: VoiceList = { voices: [], default: "", cloning: false, options: [] };
 
   constructor(
     private readonly texts: () => Texts,

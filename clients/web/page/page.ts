@@ -4,9 +4,10 @@ import { type CosystreamError, Speaker, type SpeakOptions, type Stats, type Utte
 import * as access from "./access.js";
 import { Cloning } from "./cloning.js";
 import { Editor } from "./editor.js";
+import { byServer, figures } from "./figures.js";
 import { Live, LIVE_OPTIONS } from "./live.js";
 import { fill, LANGUAGES, prefer, preferred, type Texts, translate } from "./texts.js";
-import { show } from "./voices.js";
+import { about, languagesOf, list, show } from "./voices.js";
 import { Wave } from "./wave.js";
 import { written } from "./writer.js";
 
@@ -21,17 +22,20 @@ const speaker = new Speaker({ getToken: access.token });
 const live = new Live(speaker, editor, () => begin({ ...LIVE_OPTIONS }));
 const voiceList = element<HTMLSelectElement>("voice");
 const speed = element<HTMLInputElement>("speed");
+const instruct = element<HTMLInputElement>("instruct");
 const liveSwitch = element<HTMLInputElement>("live");
 
 let language = preferred();
 let texts: Texts = LANGUAGES[language];
-let voices: VoiceList = { voices: [], default: "", cloning: false };
+let voices: VoiceList = { voices: [], default: "", cloning: false, options: [] };
 let backend = "";
 /** Whether a voice was chosen; where none was, the server takes one that speaks the text. */
 let named = query.get("voice") !== null;
 /** Whether the server did so for what is being spoken. */
 let chosen = false;
 const cloning = new Cloning(() => texts, { changed: loadVoices, chosen: choose, recording: stop });
+/** Whether the server is loading its model. */
+let loading = false;
 /** Where in the text each utterance that is not live begins. */
 const bases = new WeakMap<Utterance, number>();
 
@@ -39,7 +43,12 @@ const bases = new WeakMap<Utterance, number>();
 
 function options(): SpeakOptions {
   const voice = named || voiceList.value !== voices.default ? voiceList.value || undefined : undefined;
-  return { voice, speed: Number(speed.value) };
+  return { voice, speed: Number(speed.value), instruct: (instructs() && instruct.value.trim()) || undefined };
+}
+
+/** Whether the voices can be told how to speak. */
+function instructs(): boolean {
+  return voices.options?.includes("instruct") ?? false; // servers of before do not say
 }
 
 /** A new utterance instead of what is being spoken. */
@@ -56,8 +65,7 @@ function forget(): void {
   element("problem").hidden = true;
   chosen = false;
   hint();
-  element("first-packet-server").textContent = "";
-  element("ttfa-server").textContent = "";
+  byServer(undefined, texts);
 }
 
 function speak(): void {
@@ -83,7 +91,9 @@ async function letWrite(): Promise<void> {
 }
 
 function stop(): void {
+  const focused = document.activeElement === element("stop");
   speaker.cancel();
+  if (focused) element("speak").focus(); // a button that is disabled would lose it to nowhere
 }
 
 // --- what the page shows --------------------------------------------------------------------
@@ -102,29 +112,22 @@ function failed(error: CosystreamError): void {
     element("key").focus();
     if (access.key() === "") return;
   }
-  problem(fill(text, { languages: languagesOf(voiceList.value) }), error.message);
-}
-
-/** The names of the languages that a voice speaks. */
-function languagesOf(id: string): string {
-  const names = new Intl.DisplayNames([texts.pageLanguage], { type: "language" });
-  const tags = voices.voices.find((voice) => voice.id === id)?.languages ?? [];
-  const named = (tag: string) => (tag === "*" ? texts.anyLanguage : (texts.languages[tag] ?? names.of(tag) ?? tag));
-  return tags.map(named).join(language === "zh" ? "、" : ", ");
+  problem(fill(text, { languages: languagesOf(voices, voiceList.value, texts) }), error.message);
+  say("");
 }
 
 function hint(): void {
-  const languages = languagesOf(voiceList.value);
-  const secure = isSecureContext && backend !== "buffer";
-  element("hint").textContent = chosen
-    ? texts.voiceChosen
-    : liveSwitch.checked
-      ? texts.hintLive
-      : speaker.decoder === "pcm"
-        ? texts.hintPcm
-        : !secure && backend !== ""
-          ? texts.hintInsecure
-          : languages && fill(texts.hintLanguages, { languages });
+  element("hint").textContent = hinted();
+}
+
+function hinted(): string {
+  if (loading) return texts.loading;
+  if (chosen) return texts.voiceChosen;
+  if (liveSwitch.checked) return texts.hintLive;
+  if (speaker.decoder === "pcm") return texts.hintPcm;
+  if (backend === "buffer" || (backend !== "" && !isSecureContext)) return texts.hintInsecure;
+  const languages = languagesOf(voices, voiceList.value, texts);
+  return languages && `${about(voices, voiceList.value, texts)}${fill(texts.hintLanguages, { languages })}`;
 }
 
 function say(text: string): void {
@@ -136,12 +139,8 @@ function connection(): void {
   element("connection-text").textContent = texts[speaker.state];
 }
 
-function figures(stats: Stats): void {
-  const round = (ms: number | undefined) => (ms === undefined ? "–" : String(Math.round(ms)));
-  element("first-packet").textContent = round(stats.firstPacketMs);
-  element("ttfa").textContent = round(stats.ttfaMs);
-  element("gaps").textContent = String(stats.underruns);
-  element("buffer").textContent = fill(texts.buffer, { ms: stats.bufferMs });
+function measured(stats: Stats): void {
+  figures(stats, texts);
   element<HTMLButtonElement>("stop").disabled = speaker.utterances.length === 0;
 }
 
@@ -157,26 +156,39 @@ function relabel(): void {
   other.textContent = texts.other;
   other.setAttribute("aria-label", texts.otherLabel);
   other.lang = language === "zh" ? "en" : "zh-CN";
-  if (voices.voices.length > 0) show(voiceList, voices, query.get("voice"));
+  if (voices.voices.length > 0) show(voiceList, voices, query.get("voice"), texts);
   cloning.relabel();
   speed.dispatchEvent(new Event("input"));
   connection();
   path();
-  figures(speaker.stats);
+  measured(speaker.stats);
 }
 
 async function loadVoices(chosen?: string): Promise<void> {
   try {
-    voices = await cloning.voices.list();
+    voices = await list(cloning.voices, () => load(true));
   } catch (error) {
     const { code, message } = error as CosystreamError;
     if (code === "unauthorized") element("access").hidden = false;
     else problem(texts.voicesFailed, message);
     return;
   }
-  show(voiceList, voices, query.get("voice"));
+  load(false);
+  const before = voiceList.value;
+  show(voiceList, voices, query.get("voice"), texts);
+  if (before !== "" && voiceList.value !== before) named = false; // it is gone
+  element("instruct-field").hidden = !instructs();
   cloning.show(voices);
   if (chosen !== undefined) choose(chosen);
+  offer();
+  hint();
+}
+
+function load(state: boolean): void {
+  if (state === loading) return;
+  loading = state;
+  if (loading) say(texts.loading);
+  else say(speaker.utterances.length > 0 ? texts.speaking : "");
   hint();
 }
 
@@ -189,7 +201,7 @@ function choose(voice: string): void {
 // --- the client's events --------------------------------------------------------------------
 
 speaker.on("state", connection);
-speaker.on("stats", figures);
+speaker.on("stats", measured);
 speaker.on("decoder", path);
 speaker.on("backend", ({ kind }) => {
   backend = kind;
@@ -200,6 +212,7 @@ speaker.on("blocked", (blocked) => {
   if (blocked) say(texts.hear);
 });
 speaker.on("start", () => say(texts.speaking));
+speaker.on("segment", () => load(false));
 speaker.on("levels", ({ startMs, values }) => wave.add(startMs, values));
 speaker.on("progress", ({ utterance, playedMs, segment, word, charIndex }) => {
   wave.move(playedMs);
@@ -209,16 +222,12 @@ speaker.on("progress", ({ utterance, playedMs, segment, word, charIndex }) => {
 });
 speaker.on("done", ({ result }) => {
   say(result.reason === "completed" ? texts.finished : texts.stopped);
-  if (result.server?.firstPacketMs != null) {
-    element("first-packet-server").textContent = fill(texts.byServer, { ms: Math.round(result.server.firstPacketMs) });
-  }
-  if (result.server?.ttfaMs != null) {
-    element("ttfa-server").textContent = fill(texts.byServer, { ms: Math.round(result.server.ttfaMs) });
-  }
+  byServer(result.server, texts);
 });
 speaker.on("warning", ({ code, message }) => {
   if (code === "nothing_to_speak") problem(texts.unwritten, "");
   else if (code === "option_ignored") problem(fill(texts.ignored, { detail: message }), "");
+  else if (code === "engine_loading") load(true);
   else if (code === "going_away") say(texts.draining);
   else if (code === "voice_chosen") {
     chosen = true;
@@ -238,12 +247,11 @@ element("problem-close").onclick = () => {
   editor.area.focus();
 };
 element("language").onclick = () => {
-  const untouched = editor.value === sample() || editor.value === "";
   language = language === "zh" ? "en" : "zh";
   texts = LANGUAGES[language];
   prefer(language);
   relabel();
-  if (untouched) editor.value = sample();
+  offer();
 };
 element<HTMLFormElement>("access").onsubmit = (event) => {
   event.preventDefault();
@@ -256,6 +264,9 @@ element<HTMLFormElement>("access").onsubmit = (event) => {
 speed.oninput = () => {
   element("speed-value").textContent = `${Number(speed.value).toFixed(2).replace(/0$/, "")}×`;
   speed.setAttribute("aria-valuetext", `${speed.value}×`);
+};
+instruct.onkeydown = (event) => {
+  if (event.key === "Enter" && !event.isComposing && !event.ctrlKey && !event.metaKey) speak();
 };
 voiceList.onchange = () => choose(voiceList.value);
 liveSwitch.onchange = () => {
@@ -282,6 +293,12 @@ function sample(): string {
   return language === "zh" && speaksChinese() ? texts.sample : LANGUAGES.en.sample;
 }
 
+/** Put the sample where nothing else stands. */
+function offer(): void {
+  const texts = Object.values(LANGUAGES).map((each) => each.sample);
+  if (["", ...texts].includes(editor.value) && editor.value !== sample()) editor.value = sample();
+}
+
 function speaksChinese(): boolean {
   return voices.voices.some(({ id, languages }) => (id === voiceList.value || !named) && languages.includes("zh"));
 }
@@ -289,6 +306,6 @@ function speaksChinese(): boolean {
 relabel();
 editor.value = query.get("text") ?? "";
 speaker.connect();
+offer();
 await loadVoices();
-if (editor.value === "") editor.value = sample();
 if (query.has("speak")) speak();

@@ -16,9 +16,13 @@ const en = {
   stop: "Stop",
   voice: "Voice",
   speed: "Speed",
+  defaultVoice: "default",
+  serverVoices: "Voices of the server",
+  instruct: "How to speak (optional)",
+  instructExample: "For example: speak slowly and kindly.",
   live: "Speak while I type",
   llm: "Let an LLM write",
-  keys: "Ctrl + Enter speaks, Esc stops",
+  keys: "Ctrl+Enter speaks, Esc stops",
   hear: "Click to hear",
   key: "This server asks for an API key or a token",
   connect: "Connect",
@@ -45,6 +49,7 @@ const en = {
   speaking: "Speaking.",
   finished: "Done.",
   stopped: "Stopped.",
+  loading: "The server is loading its voices, which takes some seconds or a minute. What was begun goes on then.",
   hintLive: "Go on typing at the end of the text: each word is spoken as it comes.",
   hintLanguages: "This voice speaks {languages}.",
   voiceChosen: "No voice was chosen, so one that speaks this text reads it.",
@@ -62,7 +67,7 @@ const en = {
   text_too_long: "The text is too long for this server. Speak it in parts.",
   overloaded: "The server is at its limit. Try again in a moment.",
   too_many_sessions: "The server is at its limit. The page keeps trying.",
-  engine_loading: "The voice is still being loaded. Try again in a moment.",
+  engine_loading: "The server is still loading its voices. Try again in a moment.",
   engine_restarted: "The speech engine was started again. Press Speak once more.",
   resumed_elsewhere: "This session went on in another window.",
   server_unreachable: "The server cannot be reached. The page keeps trying.",
@@ -91,6 +96,10 @@ const zh: Texts = {
   stop: "停止",
   voice: "声音",
   speed: "语速",
+  defaultVoice: "默认",
+  serverVoices: "服务器的声音",
+  instruct: "怎么说（可不填）",
+  instructExample: "例如：请用四川话说。",
   live: "边打字边朗读",
   llm: "让大模型来写",
   keys: "Ctrl + Enter 朗读，Esc 停止",
@@ -119,6 +128,7 @@ const zh: Texts = {
   speaking: "正在朗读。",
   finished: "朗读完毕。",
   stopped: "已停止。",
+  loading: "服务器正在加载声音，需要几秒到一分钟，之后会接着读。",
   hintLive: "请在文字末尾继续输入：每个词一到就会读出来。",
   hintLanguages: "这个声音会说：{languages}。",
   voiceChosen: "没有选定声音，所以由会说这种语言的声音来朗读。",
@@ -178,7 +188,7 @@ export function translate(texts: Texts): void {
   for (const element of document.querySelectorAll<HTMLElement>("[data-label]")) {
     element.setAttribute("aria-label", text(element.dataset["label"]));
   }
-  for (const element of document.querySelectorAll<HTMLTextAreaElement>("[data-placeholder]")) {
+  for (const element of document.querySelectorAll<HTMLInputElement | HTMLTextAreaElement>("[data-placeholder]")) {
     element.placeholder = text(element.dataset["placeholder"]);
   }
 }

@@ -1,15 +1,62 @@
-/** The voices that the server has, in the page's list of them. */
+/** The voices that the server has and one's own, in the page's list of them. */
 
-import type { VoiceList } from "./sdk/index.js";
+import type { CosystreamError, Voice, VoiceList, Voices } from "./sdk/index.js";
+import type { Texts } from "./texts.js";
 
-export function show(list: HTMLSelectElement, { voices, default: first }: VoiceList, wanted: string | null): void {
-  const names = new Intl.DisplayNames([document.documentElement.lang], { type: "language" });
-  const options = voices.map(({ id, name, languages }) => {
-    const spoken = languages.filter((tag) => tag !== "*").map((tag) => names.of(tag) ?? tag).join(", ");
-    return new Option(spoken === "" ? name : `${name} (${spoken})`, id);
-  });
+const LOADING_MS = 1000;
+
+/** The list, once the server has loaded its model; `waiting` is called while it does. */
+export async function list(voices: Voices, waiting: () => void): Promise<VoiceList> {
+  for (;;) {
+    try {
+      return await voices.list();
+    } catch (error) {
+      if ((error as CosystreamError).code !== "engine_loading") throw error;
+    }
+    waiting();
+    await new Promise((resolve) => setTimeout(resolve, LOADING_MS));
+  }
+}
+
+/** The names of the languages that a voice speaks. */
+export function languagesOf(known: VoiceList, id: string, texts: Texts): string {
+  const names = new Intl.DisplayNames([texts.pageLanguage], { type: "language" });
+  const tags = known.voices.find((voice) => voice.id === id)?.languages ?? [];
+  const named = (tag: string) => (tag === "*" ? texts.anyLanguage : (texts.languages[tag] ?? names.of(tag) ?? tag));
+  return tags.map(named).join(texts.pageLanguage === "en" ? ", " : "、");
+}
+
+/** What the server tells of a voice, which it does in English. */
+export function about(known: VoiceList, id: string, texts: Texts): string {
+  const description = known.voices.find((voice) => voice.id === id)?.description ?? "";
+  return texts.pageLanguage === "en" && description !== "" ? `${description}. ` : "";
+}
+
+/** A voice's languages stand beside its name as long as they say what sets it apart. */
+const FEW = 2;
+
+export function show(list: HTMLSelectElement, known: VoiceList, wanted: string | null, texts: Texts): void {
+  const { voices, default: first } = known;
+  const own = voices.filter(({ cloned }) => cloned);
+  const theirs = voices.filter(({ cloned }) => !cloned);
+  const option = (voice: Voice) => new Option(label(voice, voice.id === first, texts), voice.id);
   const kept = list.value || wanted;
-  list.replaceChildren(...options);
+  if (own.length === 0) list.replaceChildren(...theirs.map(option));
+  else list.replaceChildren(group(texts.ownVoices, own.map(option)), group(texts.serverVoices, theirs.map(option)));
   list.disabled = voices.length === 0;
   list.value = voices.some(({ id }) => id === kept) ? (kept as string) : first;
+}
+
+function label({ name, languages }: Voice, first: boolean, texts: Texts): string {
+  const names = new Intl.DisplayNames([texts.pageLanguage], { type: "language" });
+  const spoken = languages.filter((tag) => tag !== "*").map((tag) => names.of(tag) ?? tag);
+  const about = [...(spoken.length <= FEW ? spoken : []), ...(first ? [texts.defaultVoice] : [])];
+  return about.length === 0 ? name : `${name} (${about.join(", ")})`;
+}
+
+function group(name: string, options: HTMLOptionElement[]): HTMLOptGroupElement {
+  const made = document.createElement("optgroup");
+  made.label = name;
+  made.append(...options);
+  return made;
 }

@@ -11,6 +11,7 @@ import type { DecoderPath } from "./decode/decoder.js";
 import { TrackDecoder } from "./decode/track.js";
 import { Emitter } from "./emitter.js";
 import { CosystreamError, reason } from "./errors.js";
+import { speakOptions } from "./options.js";
 import {
   type AudioHeader,
   type ClientMessage,
@@ -139,9 +140,7 @@ export class Speaker extends Emitter<SpeakerEvents> {
   /** An utterance to `write` to, `flush` and `end` by hand. */
   open(options: SpeakOptions = {}): Utterance {
     this.unlock();
-    const { voice, language, speed, seed, instruct, when, textMode, maxDelayMs, priority } = this.#options;
-    const defaults = { voice, language, speed, seed, instruct, when, textMode, maxDelayMs, priority };
-    const own = { ...defaults, ...options };
+    const own = { ...speakOptions(this.#options), ...options };
     if (own.when === "interrupt") this.cancel();
     this.#count += 1;
     const utterance = new Utterance(`web-${this.#count}`, own, this.#host);
@@ -182,9 +181,9 @@ export class Speaker extends Emitter<SpeakerEvents> {
 
   async #hello(): Promise<ClientMessage> {
     const path = await this.#paths.choose();
-    const { bitrate, metadata } = this.#options;
+    const { bitrate, metadata, traceparent } = this.#options;
     const audio = path === "pcm" ? { codec: "pcm_s16le", rate: 48_000 } : { codec: "opus", ...(bitrate && { bitrate }) };
-    return { type: "hello", version: 1, audio, ...(metadata && { metadata }) };
+    return { type: "hello", version: 1, audio, ...(metadata && { metadata }), ...(traceparent && { traceparent }) };
   }
 
   /** Bring the server up to what is wanted of it. */
@@ -249,6 +248,7 @@ export class Speaker extends Emitter<SpeakerEvents> {
       measured: () => this.#stats(),
       undecodable: () => this.#session.restart(),
       error: (utterance, error) => this.emit("error", { error, utterance }),
+      waiting: (utterance, { code, message }) => this.emit("warning", { code, message, utterance }),
       finished: (utterance) => this.#finished(utterance),
     };
   }

@@ -29,6 +29,8 @@ export interface VoiceList {
   default: string;
   /** Whether more can be made. */
   cloning: boolean;
+  /** Of `speed`, `seed` and `instruct` those that the voices obey; the others are ignored. */
+  options: string[];
 }
 
 export interface VoiceDraft {
