@@ -15,11 +15,12 @@ from benchmarks.capacity.traffic import Load
 def main(arguments: Sequence[str] | None = None) -> int:
     """Always 0: a figure is no failure."""
     options = parse(arguments)
-    for device in options.devices:
-        _say(f"{device.label}: the door lets {capacity_of(device)} contexts speak at once")
+    doors = {device.label: capacity_of(device) for device in options.devices}
+    for label, most in doors.items():
+        _say(f"{label}: the door lets {most} contexts speak at once")
     rows = _simulated(options, list(_runs(options)))
     if options.plot is not None:
-        for path in picture.write(options.plot, rows):
+        for path in picture.write(options.plot, rows, doors if options.door else {}):
             _say(f"wrote {path}")
     print(report.as_json(rows) if options.json else report.table(rows))
     return 0

@@ -1,7 +1,8 @@
 """Other ways to choose a step's rows, to compare with: each the rule of a field, not of ours.
 
-They launch whatever a stage has room for, at once. Knows: rows. Does not know: costs, which none of
-these asks for.
+They batch as their systems do: whenever a stage is free it takes every row that is ready, in their
+order. All else is the same for all: hops, parking, the door. Knows: rows. Does not know: costs,
+which none of these asks for.
 """
 
 from __future__ import annotations
@@ -13,7 +14,8 @@ from streaming.config import EngineSettings
 from streaming.context import Context
 from streaming.costs import Costs
 from streaming.engine.loop import deadlines
-from streaming.scheduler import NEVER, Line, Policy, Row
+from streaming.messages import SAMPLE_RATE
+from streaming.scheduler import NEVER, Deadlines, Line, Policy, Row
 from streaming.steps import Stage
 
 VOXSERVE_MARGIN_S = 1.0
@@ -62,16 +64,20 @@ class Fifo(EarliestArrival):
 
 
 class VoxServe(EarliestArrival):
-    """Those that press first: that have sent nothing, or have less than a second left to play.
+    """Those that press first: that have sent nothing, or whose latest chunk is played in a second.
 
     One prefill at most a step; flow and vocoder run only where one of theirs presses.
     """
+
+    def __init__(self) -> None:
+        self._chunks: dict[int, tuple[int, int]] = {}
+        """Of each context, samples that were made, and how many of them came last."""
 
     def first_s(self, stage: Stage, rows: Collection[Row]) -> float:
         """When one presses."""
         if stage.name == "llm":
             return super().first_s(stage, rows)
-        return min((_presses_s(row.context) for row in rows), default=NEVER)
+        return min((self._presses_s(row.context) for row in rows), default=NEVER)
 
     def choose(self, stage: Stage, rows: Collection[Row], now_s: float, costs: Costs) -> list[Row]:
         """One prefill, those that press, then the others."""
@@ -83,16 +89,26 @@ class VoxServe(EarliestArrival):
 
     def key(self, row: Row, now_s: float) -> float:
         """Pressing ones before all others."""
-        presses = _presses_s(row.context) <= now_s
+        presses = self._presses_s(row.context) <= now_s
         return super().key(row, now_s) - (1e6 if presses else 0.0)
 
+    def _presses_s(self, context: Context) -> float:
+        if not context.started:
+            return -NEVER
+        made, latest = self._chunks.get(context.open.ctx, (0, 0))
+        if context.produced_samples > made:
+            made, latest = context.produced_samples, context.produced_samples - made
+            self._chunks[context.open.ctx] = made, latest
+        return context.dry_s(0.0) - latest / SAMPLE_RATE - VOXSERVE_MARGIN_S
 
-def _ours(**changes: float | bool) -> Callable[[], Policy]:
-    return lambda: replace(deadlines(EngineSettings().max_ahead_s), **changes)
+
+def ours() -> Deadlines:
+    """As the engine has it."""
+    return deadlines(EngineSettings().max_ahead_s)
 
 
 POLICIES: dict[str, Callable[[], Policy]] = {
-    "deadline": _ours(),
+    "deadline": ours,
     "fifo": Fifo,
     "earliest-arrival": EarliestArrival,
     "voxserve": VoxServe,
@@ -100,12 +116,12 @@ POLICIES: dict[str, Callable[[], Policy]] = {
 """Each makes a policy with a memory of its own."""
 
 CHOICES: dict[str, Callable[[], Policy]] = {
-    "no-patience": _ours(patient=False),
-    "no-early-steps": _ours(early_s=0.0),
-    "all-join": _ours(join_s=NEVER),
-    "long-steps": _ours(filled=NEVER, hurried=NEVER),
-    "no-hurry": _ours(hurried=6.0),
-    "no-yielding": _ours(brief_s=NEVER),
+    "no-patience": lambda: replace(ours(), patient=False),
+    "no-early-steps": lambda: replace(ours(), early_s=0.0),
+    "all-join": lambda: replace(ours(), join_s=NEVER),
+    "long-steps": lambda: replace(ours(), filled=NEVER, hurried=NEVER),
+    "no-hurry": lambda: replace(ours(), hurried=6.0),
+    "no-yielding": lambda: replace(ours(), brief_s=NEVER),
 }
 """Ours, each without one of its choices."""
 
@@ -115,9 +131,3 @@ def arrived_s(context: Context) -> float:
     head = context.head
     assert head is not None, "only a context with work is asked"
     return head.arrived_s
-
-
-def _presses_s(context: Context) -> float:
-    if not context.started:
-        return -NEVER
-    return context.dry_s(0.0) - VOXSERVE_MARGIN_S

@@ -5,18 +5,26 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict
+from typing import Any
 
 from benchmarks.capacity.simulate import Row
 
 HEADINGS = (
-    "device", "policy", "offered", "admitted", "refused", "first packet p50 / p95 / p99", "C100",
-    "device use",
+    "device", "policy", "offered", "sessions", "admitted", "refused",
+    "first packet p50 / p95 / p99", "C100", "device use",
 )  # fmt: skip
 
 
 def as_json(rows: Sequence[Row]) -> str:
-    """One line."""
-    return json.dumps({"rows": [asdict(row) for row in rows]})
+    """One line; ``sessions`` is there where they were conversations."""
+    return json.dumps({"rows": [_known(row) for row in rows]})
+
+
+def _known(row: Row) -> dict[str, Any]:
+    known = asdict(row)
+    if row.sessions is None:
+        del known["sessions"]
+    return known
 
 
 def table(rows: Iterable[Row]) -> str:
@@ -31,6 +39,7 @@ def _cells(row: Row) -> tuple[str, ...]:
         row.device,
         row.policy,
         f"{row.offered_contexts:g}",
+        "" if row.sessions is None else str(row.sessions),
         str(row.admitted),
         str(row.refused),
         " / ".join("-" if value is None else f"{value:.0f}" for value in first),

@@ -12,7 +12,7 @@ from benchmarks.capacity.device import Device
 from benchmarks.capacity.policies import CHOICES, POLICIES
 from benchmarks.capacity.runner import ModelledRunner
 from benchmarks.capacity.sound import CountedTrack
-from benchmarks.capacity.traffic import Crowd, Heard, Load
+from benchmarks.capacity.traffic import Crowd, Heard, Load, sessions
 from benchmarks.capacity.world import World
 from streaming.admission import Admission
 from streaming.capacity import capacity
@@ -57,6 +57,8 @@ class Row:
     first_packet_ms: dict[str, float | None]
     c100: float
     device_use: float
+    sessions: int | None = None
+    """That many conversations were held."""
 
 
 def capacity_of(device: Device) -> int:
@@ -97,6 +99,7 @@ def _row(run: Run, crowd: Crowd, device_use: float) -> Row:
         first_packet_ms={f"p{share}": _quantile(firsts, share) for share in (50, 95, 99)},
         c100=_share(not _gap(each) for each in heard if each.first_s or not each.interrupted),
         device_use=round(min(1.0, device_use), 3),
+        sessions=sessions(run.load) if run.load.arrivals == "conversations" else None,
     )
 
 

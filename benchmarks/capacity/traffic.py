@@ -64,6 +64,19 @@ class Load:
     seed: int = 1
 
 
+def mean_utterance_s(barge_in: float) -> float:
+    """How long a context is listened to."""
+    sentences = sum(SENTENCES) / 2
+    chars = sum(FIRST_CHARS) / 2 + (sentences - 1) * sum(SENTENCE_CHARS) / 2
+    return chars * CHAR_S * (1 - barge_in / 2)
+
+
+def sessions(load: Load) -> int:
+    """How many conversations have so many contexts speaking at once: each is silent for a while."""
+    speaks_s = mean_utterance_s(load.barge_in)
+    return round(load.offered * (speaks_s + PAUSE_S) / speaks_s)
+
+
 @dataclass
 class Heard:
     """One context, as its listener met it."""
@@ -101,19 +114,13 @@ class Crowd:
 
     def start(self) -> None:
         """Let them come, until the load's time is over."""
-        mean_s = self._mean_utterance_s()
+        mean_s = mean_utterance_s(self._load.barge_in)
         if self._load.arrivals == "conversations":
-            sessions = round(self._load.offered * (mean_s + PAUSE_S) / mean_s)
-            for _ in range(sessions):
+            for _ in range(sessions(self._load)):
                 self._world.at(self._random.uniform(0, mean_s + PAUSE_S), self._turn)
             return
         burst = BURST if self._load.arrivals == "bursts" else 1
         self._come(burst, mean_s * burst / self._load.offered)
-
-    def _mean_utterance_s(self) -> float:
-        sentences = sum(SENTENCES) / 2
-        chars = sum(FIRST_CHARS) / 2 + (sentences - 1) * sum(SENTENCE_CHARS) / 2
-        return chars * CHAR_S * (1 - self._load.barge_in / 2)
 
     def _come(self, burst: int, gap_s: float) -> None:
         if self._world.now() >= self._load.seconds:
