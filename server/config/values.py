@@ -16,6 +16,7 @@ from typing import Any, Literal, NoReturn, get_args, get_origin
 import msgspec
 
 from server.config.keys import SECRET_KEYS, ConfigError, Key
+from server.hot_fix import HotFix
 from server.settings import Allowance, ApiKey
 from streaming.config import LexiconLine
 
@@ -115,11 +116,11 @@ _SCALARS: dict[Any, Callable[[Key, Given], Any]] = {
 
 
 def _list(key: Key, given: Given) -> tuple[Any, ...]:
+    if get_args(key.hint)[0] is LexiconLine:
+        return _lexicon(key, given)
     items = _items(key, given)
     if get_args(key.hint)[0] is ApiKey:
         return tuple(_api_key(key, given, item) for item in items)
-    if get_args(key.hint)[0] is LexiconLine:
-        return tuple(_lexicon_line(key, given, item) for item in items)
     if not all(isinstance(item, str) for item in items):
         refuse(key.name, given, "a list of texts")
     return tuple(items)
@@ -128,10 +129,7 @@ def _list(key: Key, given: Given) -> tuple[Any, ...]:
 def _items(key: Key, given: Given) -> list[Any]:
     value = given.value
     if given.text and value.lstrip().startswith("["):
-        try:
-            value = json.loads(value)
-        except ValueError:
-            refuse(key.name, given, "a JSON list, or items with commas between them")
+        value = _json(key, given, "a JSON list, or items with commas between them")
     elif given.text:
         value = [item.strip() for item in value.split(",") if item.strip()]
     if not isinstance(value, list):
@@ -161,6 +159,30 @@ def _allowance(key: Key, given: Given, item: dict[str, Any]) -> Allowance:
     if any(not isinstance(value, int) or isinstance(value, bool) for value in found.values()):
         refuse(key.name, given, f"{', '.join(found)} of a key must be whole numbers")
     return Allowance(**found)
+
+
+def _json(key: Key, given: Given, allowed: str) -> Any:
+    try:
+        return json.loads(given.value)
+    except ValueError:
+        refuse(key.name, given, allowed)
+
+
+def _lexicon(key: Key, given: Given) -> tuple[LexiconLine, ...]:
+    """A list of entries, or DashScope's form, which is a table."""
+    value = given.value
+    if given.text and value.lstrip().startswith("{"):
+        value = _json(key, given, "entries in a JSON list, or a JSON object of DashScope's form")
+    if not isinstance(value, dict):
+        return tuple(_lexicon_line(key, given, item) for item in _items(key, given))
+    known = HotFix.__struct_fields__
+    if not set(value) <= set(known):
+        refuse(key.name, given, f"a list of entries, or a table of {' and '.join(known)}")
+    try:
+        entries = msgspec.convert(value, HotFix).entries()
+    except msgspec.ValidationError as error:
+        refuse(key.name, given, f"words whose values are good; {error}")
+    return tuple(LexiconLine(**msgspec.structs.asdict(entry)) for entry in entries)
 
 
 def _lexicon_line(key: Key, given: Given, item: Any) -> LexiconLine:
