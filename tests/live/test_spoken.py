@@ -9,6 +9,7 @@ FAST = {"pacing": {"lead_ms": None}}
 
 
 async def test_words_are_told_as_the_client_wrote_them(live_server: LiveServer) -> None:
+    # NOR-08
     text = "Lunch is $15 at 12:45PM, see you there."
     async with talking(live_server.ws_url, FAST) as talk:
         await talk.send("open", ctx="a", timestamps=True)
@@ -25,6 +26,7 @@ async def test_words_are_told_as_the_client_wrote_them(live_server: LiveServer) 
 
 
 async def test_reasoning_is_dropped_where_that_was_asked(live_server: LiveServer) -> None:
+    # NOR-19
     async with talking(live_server.ws_url, FAST) as talk:
         await talk.send("open", ctx="a", reasoning="drop")
         for delta in ("<thi", "nk>they want a number</th", "ink>", "It is 42."):

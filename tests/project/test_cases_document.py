@@ -9,7 +9,13 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-PAGE = (ROOT / "docs" / "cases.md").read_text(encoding="utf-8")
+
+
+def read(path: str) -> str:
+    return (ROOT / path).read_text(encoding="utf-8")
+
+
+PAGE = read("docs/cases.md")
 NAMED = sorted(set(re.findall(r"`([\w/]+\.py(?:::\w+)+)`", PAGE)))
 LABELS = re.findall(r"^\| ([A-Z]{3}-\d\d) \|", PAGE, re.MULTILINE)
 
@@ -31,6 +37,21 @@ def test_every_case_stands_once_and_says_where_it_is_tested() -> None:
     assert all(".py::" in row for row in rows)
 
 
-def test_a_label_in_the_tests_is_one_of_them() -> None:
-    source = (ROOT / "tests" / "live" / "test_cases.py").read_text(encoding="utf-8")
-    assert set(re.findall(r"# .*?\b([A-Z]{3}-\d\d)", source)) <= set(LABELS)
+@pytest.mark.parametrize("file", ["test_cases.py", "test_spoken.py"])
+def test_a_label_in_the_tests_is_one_of_them(file: str) -> None:
+    labels = set(re.findall(r"# .*?\b([A-Z]{3}-\d\d)", read(f"tests/live/{file}")))
+    assert labels
+    assert labels <= set(LABELS)
+
+
+def test_each_case_of_text_has_its_text_under_its_label() -> None:
+    labels = re.findall(
+        r"^([A-Z]{3}-\d\d) ", read("tests/streaming/text/reported.txt"), re.MULTILINE
+    )
+    assert set(labels) == {label for label in LABELS if label[:3] in {"SEG", "NOR", "LAN"}}
+
+
+def test_a_section_of_the_spoken_texts_that_is_named_is_there() -> None:
+    named = re.findall(r"test_a_text_is_spoken_as_it_should_be` \(([\w ,]+)\)", PAGE)
+    sections = re.findall(r"^\[(.+)\]$", read("tests/streaming/text/spoken.txt"), re.MULTILINE)
+    assert {section for each in named for section in each.split(", ")} <= set(sections)
