@@ -1,14 +1,15 @@
 """Eight contexts side by side, and the same eight one at a time: what a batch is worth.
 
 Different voices, texts and seeds, in float32, through the runner. One thread computes, and its
-processor time counts. Knows: what each stage took, what came out. Does not know: the engine,
-deadlines.
+processor time counts; the time on the wall stands beside it, with whatever else the machine does.
+Knows: what each stage took, what came out. Does not know: the engine, deadlines.
 """
 
 from __future__ import annotations
 
 import time
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -30,6 +31,32 @@ TEXTS = (
 ROUNDS = 2
 
 
+@dataclass(frozen=True)
+class Timed:
+    """The same contexts, said in one way."""
+
+    spoken: list[Spoken]
+    stage_s: dict[str, float]
+    """Processor seconds of each stage, in the round that was quickest for it."""
+    wall_s: float
+    """Of the quickest round, from the texts to the last sample."""
+
+    @property
+    def audio_s(self) -> float:
+        """Of all contexts."""
+        return sum(each.samples.size for each in self.spoken) / SAMPLE_RATE
+
+    @property
+    def seconds(self) -> dict[str, float]:
+        """By stage, of all three one after another, and on the wall."""
+        return self.stage_s | {"all": sum(self.stage_s.values()), "wall": self.wall_s}
+
+    def figures(self) -> dict[str, Any]:
+        """Audio seconds a second by stage, were it alone, and what they were counted from."""
+        rates = {name: round(self.audio_s / value, 2) for name, value in self.seconds.items()}
+        return rates | {"seconds": {name: round(value, 2) for name, value in self.seconds.items()}}
+
+
 def measure(
     runner: WatchedRunner, ids: Sequence[str], *, texts: Sequence[str], rounds: int
 ) -> dict[str, Any]:
@@ -37,38 +64,35 @@ def measure(
     tasks = [Task(text, ids[number % len(ids)], seed=number) for number, text in enumerate(texts)]
     for task in tasks:  # each voice is made before anything is measured
         speak(runner, [Task(texts[0], task.voice, 0)])
-    alone, alone_s = _timed(runner, [[task] for task in tasks], rounds)
-    together, together_s = _timed(runner, [tasks], rounds)
+    alone = _timed(runner, [[task] for task in tasks], rounds)
+    together = _timed(runner, [tasks], rounds)
     return {
         "contexts": len(tasks),
-        **{stage: round(alone_s[stage] / together_s[stage], 2) for stage in together_s},
-        "alone": _audio_s_per_s(alone, alone_s),
-        "together": _audio_s_per_s(together, together_s),
-        **_apart(alone, together),
+        "audio_s": round(together.audio_s, 2),
+        **{
+            name: round(alone.seconds[name] / together_s, 2)
+            for name, together_s in together.seconds.items()
+        },
+        "alone": alone.figures(),
+        "together": together.figures(),
+        **_apart(alone.spoken, together.spoken),
     }
 
 
-def _timed(
-    runner: WatchedRunner, groups: Sequence[Sequence[Task]], rounds: int
-) -> tuple[list[Spoken], dict[str, float]]:
-    """What was said, and each stage's seconds in the round that was quickest for it."""
-    least: dict[str, float] = {}
+def _timed(runner: WatchedRunner, groups: Sequence[Sequence[Task]], rounds: int) -> Timed:
+    least_s: dict[str, float] = {}
+    wall_s = float("inf")
     runner.clock = time.thread_time
     for _ in range(rounds):
         steps: list[Took] = []
         runner.watch = steps.append
+        began_s = time.perf_counter()
         spoken = [each for group in groups for each in speak(runner, group)]
+        wall_s = min(wall_s, time.perf_counter() - began_s)
         for stage in (stage.name for stage in runner.stages):
             took_s = sum(step.seconds for step in steps if step.stage == stage)
-            least[stage] = min(took_s, least.get(stage, took_s))
-    return spoken, least
-
-
-def _audio_s_per_s(spoken: Sequence[Spoken], took_s: dict[str, float]) -> dict[str, float]:
-    """By stage, were it alone, and of all three one after another."""
-    audio_s = sum(each.samples.size for each in spoken) / SAMPLE_RATE
-    seconds = took_s | {"all": sum(took_s.values())}
-    return {stage: round(audio_s / value, 2) for stage, value in seconds.items()}
+            least_s[stage] = min(took_s, least_s.get(stage, took_s))
+    return Timed(spoken, least_s, wall_s)
 
 
 def _apart(alone: Sequence[Spoken], together: Sequence[Spoken]) -> dict[str, Any]:

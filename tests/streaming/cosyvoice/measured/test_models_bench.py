@@ -99,8 +99,17 @@ class TestLockstep:
         assert found["contexts"] == 2
         assert found["tokens_equal"]
         assert found["audio_apart"] < 1e-4
-        assert min(found[stage] for stage in ("llm", "flow", "vocoder")) > 0
+        assert min(found[stage] for stage in ("llm", "flow", "vocoder", "all", "wall")) > 0
         assert found["together"]["all"] < found["together"]["llm"]
+
+    def test_what_each_way_took_is_told_in_seconds_and_in_audio_a_second(self, runner, made):
+        found = together.measure(runner, made.voices[:2], texts=["One two.", "Three."], rounds=1)
+        for way in ("alone", "together"):
+            seconds = found[way]["seconds"]
+            assert found[way]["wall"] == pytest.approx(found["audio_s"] / seconds["wall"], rel=0.1)
+            stages = [seconds[stage] for stage in ("llm", "flow", "vocoder")]
+            assert seconds["all"] == pytest.approx(sum(stages), abs=0.02)
+            assert seconds["wall"] >= seconds["all"] - 0.02
 
     def test_different_tokens_are_told(self, runner, made):
         said = lockstep.speak(runner, [Task("One.", made.voices[0], seed=1)])
