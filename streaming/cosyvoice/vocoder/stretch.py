@@ -1,8 +1,10 @@
 """Speaking faster or slower: mel frames in, fewer or more of them out, the pitch as it was.
 
 The rule is the official code's for whole utterances, linear interpolation between frames, but for
-a stream that is still being made: a frame comes out once both its neighbours are there. Knows:
-positions, exact for any cut. Does not know: who makes or takes the frames.
+a stream that is still being made: a frame comes out once both its neighbours are there. It knows no
+length, so frames lie exactly ``speed`` apart; the official code, which does, spreads them evenly up
+to the end, where they come to stand less than ``speed`` frames further. Knows: positions, exact for
+any cut. Does not know: who makes or takes the frames.
 """
 
 from __future__ import annotations

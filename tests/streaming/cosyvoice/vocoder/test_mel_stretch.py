@@ -44,6 +44,17 @@ def test_the_whole_is_the_official_interpolation(speed, frames):
     assert torch.allclose(made, official, atol=1e-5)
 
 
+@pytest.mark.parametrize(("speed", "frames"), [(0.7, 40), (1.3, 60), (1.7, 50)])
+def test_where_speed_does_not_divide_the_frames_lie_exactly_it_apart(speed, frames):
+    mel = speech(frames)
+    made, _ = MelStretch(speed).push(mel, last=True)
+    factor = {"scale_factor": 1 / speed, "recompute_scale_factor": False}
+    spaced = interpolate(mel.T[None], mode="linear", **factor)[0].T
+    assert torch.allclose(made, spaced[: len(made)], atol=1e-4)
+    official_apart = frames / len(made)
+    assert 0 < (official_apart - speed) * len(made) < speed
+
+
 def test_speed_one_gives_every_frame_at_once():
     mel = speech(10)
     made, _ = MelStretch(1.0).push(mel)
