@@ -137,14 +137,17 @@ class Contexts:
         """
         name = request.ctx or self._lineup.implicit_id()
         self._check_open(name, request)
-        asked = self._ask(request)
+        gives_way = [
+            other
+            for other in self._lineup
+            if request.when == "interrupt" or (request.when == "replace" and not other.begun)
+        ]
+        asked = self._ask(request, gives_way)
         ignored = [*self._s.engine.check(asked), *self._lowered(request, asked)]
-        before = list(self._lineup)
         context = self._begin(name, request, asked)
         # Begun first, so that a refusal leaves what speaks untouched.
-        for other in reversed(before):
-            if request.when == "interrupt" or (request.when == "replace" and not other.begun):
-                self._cancel_one(other, None)
+        for other in reversed(gives_way):
+            self._cancel_one(other, None)
         for option, message in ignored:
             self._outbox.event(
                 Warn(code="option_ignored", message=message, option=option, ctx=name)
@@ -169,8 +172,9 @@ class Contexts:
         self._terms.identity.require_voice(self._voice(request))
         self._s.access.opens.require(self._session_id, "contexts opened by this session")
 
-    def _ask(self, request: requests.Open) -> ContextRequest:
+    def _ask(self, request: requests.Open, instead_of: list[Context]) -> ContextRequest:
         return ContextRequest(
+            instead_of=tuple(other.engine.ctx for other in instead_of),
             owner=self._terms.identity.owner,
             voice=request.voice,
             language=request.language,
@@ -225,7 +229,7 @@ class Contexts:
 
     def _change_voice(self, context: Context, voice: str) -> None:
         """Begin anew in the engine; nothing has been heard of the context."""
-        asked = self._ask(msgspec.structs.replace(context.request, voice=voice))
+        asked = self._ask(msgspec.structs.replace(context.request, voice=voice), [context])
         engine = self._s.engine.open(asked, _Sink(self, context))  # if refused, all is as it was
         context.engine.cancel()
         context.engine = engine

@@ -3,18 +3,20 @@
 Two bounds: slots are memory, one a context; capacity is time, one a listener of a lane, since the
 contexts of one session are heard one after another, and voices of another lane are computed
 elsewhere. Whoever finds both free is admitted; else it waits where the queue has room, for a
-bounded time, and is otherwise refused at once with a time to retry. A lane's first listener is
-never refused for capacity. Knows: who holds what, since when. Does not know: what a slot is made
-of, how capacity is found.
+bounded time, and is otherwise refused at once with a time to retry. The first listener is never
+refused for capacity, nor because memory is short. Knows: who holds what, since when. Does not know:
+what a slot is made of, how capacity is found.
 """
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Mapping
+from collections import Counter, deque
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
+from streaming.capacity import Caution, Known
 from streaming.errors import Overloaded
+from streaming.messages import Stats
 
 LEAST_RETRY_MS = 100
 MOST_RETRY_MS = 10_000
@@ -23,6 +25,12 @@ USUAL_STAY_S = 5.0
 
 NEWEST = 0.1
 """Weight of the newest stay in the average."""
+
+CROWD_S = 1.0
+"""Those refused within so long are taken to stand outside together."""
+
+LEAVING_S = 5.0
+"""A slot is free again at the latest so long after its context was cancelled."""
 
 
 @dataclass(frozen=True)
@@ -41,12 +49,19 @@ class Admission:
         self.capacity: Mapping[str, int] = {}
         """Listeners that each lane can serve in time, set anew as costs are learned; a lane that is
         not there has no bound."""
+        self.short = ""
+        """Why nobody new may come in beside whoever is there; empty: nothing speaks against it."""
         self._queue = queue
         self._queue_s = queue_s
         self._inside: dict[int, _Entry] = {}
+        self._leaving: dict[int, float] = {}
+        """Of those inside, who was cancelled, and until when its slot is waited for."""
         self._listeners: dict[str, Counter[str]] = {}
         self._waiting: dict[int, _Entry] = {}
         self._stay_s = USUAL_STAY_S
+        self._known, self._caution = Known(), Caution()
+        self._refusals: deque[float] = deque()
+        """When the last were told no, within ``CROWD_S``."""
 
     @property
     def free(self) -> int:
@@ -57,84 +72,159 @@ class Admission:
         """How many the lane serves now."""
         return len(self._listeners.get(lane, ()))
 
+    def most(self, lane: str = "") -> int:
+        """How many it may serve."""
+        known = self.capacity.get(lane, self.slots)
+        return max(1, min(known, self._caution.most(lane)))
+
     @property
     def waiting(self) -> int:
         """How many contexts wait at the door."""
         return len(self._waiting)
 
-    def offer(self, ctx: int, listener: str, now_s: float, lane: str = "") -> bool:
+    def offer(
+        self,
+        ctx: int,
+        listener: str,
+        now_s: float,
+        lane: str = "",
+        instead_of: Collection[int] = (),
+    ) -> bool:
         """Whether the context is admitted now; if not, it waits.
+
+        ``instead_of`` are contexts that will be cancelled when this one may speak or wait: it waits
+        for the memory of one of them, whatever the queue's bound.
 
         Raises:
             Overloaded: it may not even wait; nothing was taken.
         """
         entry = _Entry(ctx, listener, lane, now_s)
-        if not self._waiting and self._fits(entry):
+        if self._fits(entry) and (self._is_served(entry) or not self._waits(lane)):
             self._admit(entry)
             return True
-        if len(self._waiting) >= self._queue:
-            raise self.refusal(lane)
+        soon = len(self._leaving.keys() | (self._inside.keys() & set(instead_of)))
+        if len(self._waiting) >= self._queue and not (
+            len(self._waiting) < self._queue + soon and self._fits(entry, soon)
+        ):
+            raise self.refusal(lane, now_s)
         self._waiting[ctx] = entry
         return False
+
+    def leave(self, ctx: int, now_s: float) -> list[int]:
+        """It was cancelled: another may be served, once ``give_back`` says that its slot is free.
+
+        Returns who is admitted now.
+        """
+        if (entry := self._inside.get(ctx)) is not None and ctx not in self._leaving:
+            self._leaving[ctx] = now_s + LEAVING_S
+            self._count_out(entry, now_s)
+        return self.let_in()
 
     def give_back(self, ctx: int, now_s: float) -> list[int]:
         """The context has ended, in whatever way; returns who is admitted for it, in order."""
         self._waiting.pop(ctx, None)
-        entry = self._inside.pop(ctx, None)
-        if entry is not None:
-            self._leave(entry, now_s)
+        self._free(ctx, now_s)
         return self.let_in()
 
     def let_in(self) -> list[int]:
         """Who of those that wait is admitted now, in the order in which they came."""
         admitted = []
+        full: set[str] = set()
         for entry in list(self._waiting.values()):
+            if entry.lane in full and not self._is_served(entry):
+                continue  # nobody overtakes, but who is heard already and those of another lane
             if not self._fits(entry):
-                break  # nobody overtakes
+                full.add(entry.lane)
+                continue
             del self._waiting[entry.ctx]
             self._admit(entry)
             admitted.append(entry.ctx)
         return admitted
 
-    def expired(self, now_s: float) -> list[int]:
-        """Who has waited for as long as anyone may; they wait no more."""
-        late = [each.ctx for each in self._waiting.values() if now_s >= self._until_s(each)]
-        for ctx in late:
-            del self._waiting[ctx]
-        return late
+    def expired(self, now_s: float) -> dict[int, Overloaded]:
+        """Who has waited for as long as anyone may, and what they are told; they wait no more.
+
+        Then ``let_in`` should be asked, as slots of those that were cancelled may be free.
+        """
+        late = [each for each in self._waiting.values() if now_s >= self._until_s(each)]
+        for entry in late:
+            del self._waiting[entry.ctx]
+        for ctx in [ctx for ctx, until_s in self._leaving.items() if now_s >= until_s]:
+            self._free(ctx, now_s)
+        return {entry.ctx: self.refusal(entry.lane, now_s) for entry in late}
 
     def next_expiry_s(self) -> float | None:
         """When ``expired`` should be asked next."""
-        return min(map(self._until_s, self._waiting.values()), default=None)
+        waits = map(self._until_s, self._waiting.values())
+        return min([*waits, *self._leaving.values()], default=None)
 
-    def refusal(self, lane: str = "") -> Overloaded:
-        """What one is told that may not come in, or has waited in vain."""
+    def forget_leaving(self, now_s: float) -> None:
+        """Whoever held memory for those that were cancelled is gone."""
+        for ctx in list(self._leaving):
+            self._free(ctx, now_s)
+
+    def learn(self, stats: Stats, now_s: float) -> None:
+        """What steps have cost lately, and who was kept waiting."""
+        late = {lane: self._kept(lane, stats.late) for lane in self._listeners}
+        well = {lane: self.listeners(lane) for lane, kept in late.items() if not kept}
+        self.capacity = self._known.take(stats.capacity, well, stats.busy_s, now_s)
+        for lane, kept in late.items():
+            known = self.capacity.get(lane, self.slots)
+            self._caution.take(lane, kept, self.listeners(lane), known, now_s)
+
+    def _kept(self, lane: str, late: Collection[int]) -> int:
+        """How many of its listeners were kept waiting just now."""
+        inside = (self._inside[ctx] for ctx in late if ctx in self._inside)
+        return len({entry.listener for entry in inside if entry.lane == lane})
+
+    def refusal(self, lane: str, now_s: float) -> Overloaded:
+        """What one is told that may not come in, or has waited in vain.
+
+        The more stand outside, the later each should come again.
+        """
         next_s = self._stay_s / max(1, self.listeners(lane))
+        while self._refusals and self._refusals[0] < now_s - CROWD_S:
+            self._refusals.popleft()
+        next_s *= 1 + len(self._refusals)
+        self._refusals.append(now_s)
         retry_ms = min(max(round(1000 * next_s), LEAST_RETRY_MS), MOST_RETRY_MS)
         if self.free <= 0:
-            return Overloaded(
-                f"all {self.slots} contexts of this server are in use", retry_after_ms=retry_ms
-            )
-        return Overloaded(
-            f"{self.listeners(lane)} listeners are served, as many as can be in time",
-            retry_after_ms=retry_ms,
-        )
+            why = f"all {self.slots} contexts of this server are in use"
+        elif self.short:
+            why, retry_ms = self.short, MOST_RETRY_MS
+        else:
+            why = f"{self.listeners(lane)} listeners are served, as many as can be in time"
+        return Overloaded(why, retry_after_ms=retry_ms)
 
     def _until_s(self, entry: _Entry) -> float:
         return entry.since_s + self._queue_s
 
-    def _fits(self, entry: _Entry) -> bool:
-        if self.free <= 0:
+    def _waits(self, lane: str) -> bool:
+        return any(entry.lane == lane for entry in self._waiting.values())
+
+    def _is_served(self, entry: _Entry) -> bool:
+        return entry.listener in self._listeners.get(entry.lane, ())
+
+    def _fits(self, entry: _Entry, soon: int = 0) -> bool:
+        """Whether there is room; ``soon``: with so many more slots."""
+        if self.free + soon <= 0:
             return False
-        served: Mapping[str, int] = self._listeners.get(entry.lane, {})
-        most = self.capacity.get(entry.lane, self.slots)
-        return entry.listener in served or len(served) < max(1, most)
+        if self._is_served(entry):
+            return True
+        if self.short and any(self._listeners.values()):
+            return False
+        return self.listeners(entry.lane) < self.most(entry.lane)
 
     def _admit(self, entry: _Entry) -> None:
         self._inside[entry.ctx] = entry
         self._listeners.setdefault(entry.lane, Counter())[entry.listener] += 1
 
-    def _leave(self, entry: _Entry, now_s: float) -> None:
+    def _free(self, ctx: int, now_s: float) -> None:
+        entry = self._inside.pop(ctx, None)
+        if entry is not None and self._leaving.pop(ctx, None) is None:
+            self._count_out(entry, now_s)
+
+    def _count_out(self, entry: _Entry, now_s: float) -> None:
         self._stay_s += NEWEST * (now_s - entry.since_s - self._stay_s)
         served = self._listeners[entry.lane]
         served[entry.listener] -= 1

@@ -2,13 +2,17 @@
 
 A runner says which steps a second of speech takes for so many contexts at once; their costs are
 learned. Capacity is the greatest number for which a second's steps take less than a second, with
-some of it left for first packets and for what nobody foresaw. Knows: costs. Does not know: memory
-(``admission``), who speaks.
+some of it left for first packets and for what nobody foresaw. Where listeners are kept waiting all
+the same, what costs say was wrong, and what was seen counts. Knows: costs, how many were late. Does
+not know: memory (``admission``), who speaks.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections import deque
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from statistics import median
 
 from streaming.costs import Costs
 from streaming.steps import Following
@@ -39,19 +43,130 @@ def capacity(second: Second, costs: Costs, most: int) -> int:
     return fits
 
 
-FALL = 0.001
-"""What is known of a lane falls by at most this share a reading, of which there are one to ten a
-second: one slow second is no verdict."""
+NEWEST = 5
+"""Readings among which the middle one counts: one slow moment is no verdict."""
 
 
 class Steady:
-    """Readings of each lane's capacity: believed at once as they rise, slowly as they fall."""
+    """Readings of each lane's capacity, of which there are one to ten a second."""
 
     def __init__(self) -> None:
-        self._known: dict[str, float] = {}
+        self._newest: dict[str, deque[int]] = {}
 
     def take(self, lane: str, reading: int) -> int:
         """The capacity that counts after this reading."""
-        before = self._known.get(lane, float(reading))
-        self._known[lane] = max(float(reading), before * (1 - FALL))
-        return max(1, round(self._known[lane]))
+        newest = self._newest.setdefault(lane, deque(maxlen=NEWEST))
+        newest.append(reading)
+        return max(1, round(median(newest)))
+
+
+BUSY = 0.7
+"""A machine that computes for more of the time has none to spare."""
+
+USE_S = 2.0
+"""Over about so long it is looked at."""
+
+FORGETS, FORGETS_BUSY = 0.003, 0.3
+"""What went well once is believed by so much less each second, and where no time is to spare."""
+
+TRIES = 1.02
+"""So many times as many as are well may be tried."""
+
+
+class Known:
+    """What each lane can serve: what costs say, or what is seen to go well, where that is more.
+
+    A step is also slow because other programs run beside it in time that would have been spare, so
+    costs may say too little. Nobody late is not enough to go well: who has audio in store is late
+    only when that is used up.
+    """
+
+    def __init__(self) -> None:
+        self._well: dict[str, float] = {}
+        self._at_s = 0.0
+        self._busy_s = 0.0
+        self._use = 1.0
+
+    def take(
+        self, readings: Mapping[str, int], well: Mapping[str, int], busy_s: float, now_s: float
+    ) -> dict[str, int]:
+        """What counts now.
+
+        ``well``: how many listeners each lane serves with none of them late; ``busy_s``: how long
+        steps have taken in all since the beginning.
+        """
+        past_s = now_s - self._at_s
+        if past_s > 0.0:
+            newest = min(1.0, past_s / USE_S)
+            self._use += newest * ((busy_s - self._busy_s) / past_s - self._use)
+        self._at_s, self._busy_s = now_s, busy_s
+        for lane in readings:
+            self._see(lane, well.get(lane, 0), past_s)
+        return {lane: self._most(lane, reading) for lane, reading in readings.items()}
+
+    def _see(self, lane: str, well: int, past_s: float) -> None:
+        busy = self._use > BUSY
+        forgets = FORGETS_BUSY if busy else FORGETS
+        remembered = self._well.get(lane, 0.0) * max(0.0, 1 - forgets * past_s)
+        self._well[lane] = max(remembered, 0.0 if busy else float(well))
+
+    def _most(self, lane: str, reading: int) -> int:
+        seen = self._well[lane]
+        return max(1, reading, int(seen * TRIES) + 1 if seen > 1 else 0)
+
+
+LASTS_S = 0.5
+"""Listeners are late for at least so long, or it was a moment and no verdict."""
+
+GIVES_WAY = 0.5
+"""Of the late, so many are one too many."""
+
+SAFE = 0.9
+"""Of the number that was too much, so many are believed to be well."""
+
+UP_TO_SAFE, BEYOND = 0.1, 0.01
+"""The bound rises by these shares a second, up to what is safe and from there on."""
+
+UNBOUNDED = 1 << 30
+
+
+@dataclass
+class _Seen:
+    """What is known of a lane that kept listeners waiting."""
+
+    most: float = UNBOUNDED
+    too_many: float = UNBOUNDED
+    late_since_s: float | None = None
+    at_s: float = 0.0
+
+
+class Caution:
+    """How many a lane may serve after it kept listeners waiting; unbounded before that."""
+
+    def __init__(self) -> None:
+        self._seen: dict[str, _Seen] = {}
+
+    def most(self, lane: str) -> int:
+        """As many as that."""
+        return round(self._seen.get(lane, _Seen()).most)
+
+    def take(self, lane: str, late: int, listeners: int, known: int, now_s: float) -> None:
+        """So many of so many listeners were kept waiting; ``known``: as many as costs allow."""
+        seen = self._seen.setdefault(lane, _Seen(at_s=now_s))
+        past_s, seen.at_s = now_s - seen.at_s, now_s
+        if not late:
+            seen.late_since_s = None
+            self._rise(seen, known, past_s)
+        elif seen.late_since_s is None:
+            seen.late_since_s = now_s
+        elif now_s - seen.late_since_s >= LASTS_S:
+            seen.too_many = min(seen.too_many, listeners)
+            seen.most = max(1.0, min(seen.most, listeners - GIVES_WAY * late))
+
+    def _rise(self, seen: _Seen, known: int, past_s: float) -> None:
+        if seen.most >= known:
+            seen.most = seen.too_many = UNBOUNDED
+            return
+        share = UP_TO_SAFE if seen.most < SAFE * seen.too_many else BEYOND
+        seen.most += max(1.0, seen.most) * share * past_s
+        seen.too_many = max(seen.too_many, seen.most)

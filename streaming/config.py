@@ -94,6 +94,8 @@ class EngineSettings:
     """How long each may wait."""
     max_ahead_s: float = 6.0
     """A context further ahead of its listener than this waits."""
+    host_reserve_mib: int = 128
+    """With less of the host's memory free than this, in MiB, only a first listener is let in."""
     first_packet_target_ms: int = 150
     """The deadline of a context that has sent nothing yet: its text's arrival plus this."""
     unload_after_s: float = 0.0

@@ -393,6 +393,8 @@ class Stats(Message, frozen=True, kw_only=True):
     rss_mib: float
     capacity: dict[str, int] = {}
     """Listeners that each lane of voices can serve in time."""
+    late: tuple[int, ...] = ()
+    """Contexts whose listeners are kept waiting."""
     figures: dict[str, float] = {}
     """What the runner counts about itself, by name."""
 

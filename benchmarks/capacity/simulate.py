@@ -72,7 +72,7 @@ def simulate(run: Run, settings: EngineSettings | None = None) -> Row:
     load = replace(run.load, counted_from_s=RAMP_S, seconds=RAMP_S + run.load.seconds)
     runner = ModelledRunner(run.device, world, max_batch=MAX_BATCH, seed=load.seed)
     settings = settings or EngineSettings(slots=SLOTS, capacity=0 if run.door else SLOTS)
-    crowd = Crowd(world, Admission(settings.slots), load)
+    crowd = Crowd(world, Admission(settings.slots), load, learns=run.door)
     policy = (POLICIES | CHOICES)[run.policy]()
     engine = Engine(runner, settings, world, world, policy, track=CountedTrack)
     engine.begin()

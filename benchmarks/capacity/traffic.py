@@ -102,10 +102,12 @@ class Tally:
 class Crowd:
     """Everybody who listens."""
 
-    def __init__(self, world: World, door: Admission, load: Load) -> None:
+    def __init__(self, world: World, door: Admission, load: Load, *, learns: bool = True) -> None:
+        """``learns``: whether the door is told what the engine says of itself."""
         self.tally = Tally()
         self._world = world
         self._door = door
+        self._learns = learns
         self._load = load
         self._random = random.Random(load.seed)  # noqa: S311 - a model of people, no secret
         self._numbers = iter(range(1, 1 << 60))
@@ -223,8 +225,8 @@ class Crowd:
             case Failed(ctx=ctx) if ctx in self._live:
                 self.tally.failed += 1
                 self._leave(ctx)
-            case Stats(capacity=capacity):
-                self._door.capacity = capacity
+            case Stats() if self._learns:
+                self._door.learn(message, self._world.now())
 
     def _play(self, heard: Heard, samples: int) -> None:
         now_s = self._world.now()

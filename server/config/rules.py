@@ -144,6 +144,7 @@ RULES: dict[str, Callable[[Any], Fault]] = {
     "engine.queue": Range(0, 65_536),
     "engine.queue_ms": Range(1, 600_000),
     "engine.max_ahead_s": Range(0.1, 3_600),
+    "engine.host_reserve_mib": Range(0, 1_048_576),
     "engine.first_packet_target_ms": Range(1, 60_000),
     "engine.unload_after_s": Range(0, 604_800),
     "engine.trace": _optional_text,

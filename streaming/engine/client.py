@@ -10,6 +10,8 @@ import asyncio
 import itertools
 from functools import partial
 
+import msgspec
+
 from streaming.admission import Admission
 from streaming.clock import Clock, LoopClock, Timer
 from streaming.config import EngineSettings
@@ -21,10 +23,12 @@ from streaming.engine.request import ContextRequest
 from streaming.engine.supervisor import Supervisor
 from streaming.engine.wire import from_engine, from_text
 from streaming.errors import CosystreamError, EngineLoading, EngineRestarted, Internal
+from streaming.host import MemoryGuard
 from streaming.messages import (
     PROBE_CTX,
     Failed,
     Fatal,
+    Finished,
     FromEngine,
     FromText,
     Message,
@@ -53,6 +57,7 @@ class EngineClient:
         self._door = Admission(
             settings.slots, queue=settings.queue, queue_s=settings.queue_ms / 1000
         )
+        self._memory = MemoryGuard(settings.host_reserve_mib << 20)
         self._held: dict[int, list[Message]] = {}
         """What the engine is told once the context is admitted."""
         self._door_timer: Timer | None = None
@@ -196,7 +201,7 @@ class EngineClient:
 
         Raises:
             EngineLoading, UnknownVoice, UnsupportedLanguage: as ``check``.
-            Overloaded: every slot is taken.
+            Overloaded: there is no room, and none in the queue.
         """
         self._require_ready()
         engine = self.seen_by(request.owner)
@@ -204,7 +209,8 @@ class EngineClient:
         ctx = next(self._numbers)
         voice = requests.voice_of(request.voice, request.language, engine)
         speaker = catalog.find(engine.voices, voice)
-        if not self._door.offer(ctx, request.listener or str(ctx), self._now_s(), speaker.lane):
+        listener = request.listener or str(ctx)
+        if not self._door.offer(ctx, listener, self._now_s(), speaker.lane, request.instead_of):
             self._held[ctx] = []
             self._watch_door()
         worker = ctx % len(self._texts)
@@ -236,9 +242,15 @@ class EngineClient:
         else:
             held.append(message)
 
-    def _release(self, ctx: int) -> None:
+    def _release(self, ctx: int, cancelled: bool) -> None:
         self._contexts.pop(ctx, None)
-        self._held.pop(ctx, None)
+        waited = self._held.pop(ctx, None) is not None
+        # What was cancelled holds memory until the engine says that nothing of it is under way.
+        leave = self._door.leave if cancelled and not waited else self._door.give_back
+        self._let_in(leave(ctx, self._now_s()))
+
+    def _is_gone(self, ctx: int) -> None:
+        """The engine holds nothing of it any more."""
         self._let_in(self._door.give_back(ctx, self._now_s()))
 
     def _let_in(self, admitted: list[int]) -> None:
@@ -256,9 +268,9 @@ class EngineClient:
             self._door_timer = self._clock.call_at(due_s, self._turn_away)
 
     def _turn_away(self) -> None:
-        for ctx in self._door.expired(self._now_s()):
-            self._refuse(ctx, self._door.refusal())
-        self._watch_door()
+        for ctx, refusal in self._door.expired(self._now_s()).items():
+            self._refuse(ctx, refusal)
+        self._let_in(self._door.let_in())
 
     def _refuse(self, ctx: int, error: CosystreamError) -> None:
         if (context := self._contexts.get(ctx)) is not None:
@@ -285,21 +297,32 @@ class EngineClient:
     def _from_engine(self, messages: list[FromEngine]) -> None:
         for message in messages:
             match message:
-                case Ready():
+                case Ready(slots=slots):
                     self._info = message
+                    self._door.slots = min(self._settings.slots, slots)
                     self._up(self._engine)
                 case Fatal(message=failure):
                     assert self._engine is not None, "it speaks, so it was started"
                     self._engine.give_up(failure)
-                case Stats(capacity=capacity):
-                    self._stats = message
-                    self._door.capacity = capacity
-                    self._let_in(self._door.let_in())
-                case Released():
-                    pass  # the slot was given back with the cancel; nobody waits for this
+                case Stats():
+                    self._take_stats(message)
+                case Released(ctx=ctx):
+                    self._is_gone(ctx)
                 case _:
                     if (context := self._contexts.get(message.ctx)) is not None:
                         context.deliver(message)
+                    elif isinstance(message, Finished | Failed):  # as it was being cancelled
+                        self._is_gone(message.ctx)
+
+    def _take_stats(self, stats: Stats) -> None:
+        self._door.short = self._memory.short(stats.figures)
+        if self._settings.capacity:
+            self._door.capacity = stats.capacity
+        else:
+            self._door.learn(stats, self._now_s())
+        most = {lane: self._door.most(lane) for lane in stats.capacity}
+        self._stats = msgspec.structs.replace(stats, capacity=most)
+        self._let_in(self._door.let_in())
 
     def _from_text(self, worker: int, messages: list[FromText]) -> None:
         for message in messages:
@@ -317,6 +340,7 @@ class EngineClient:
         if self._engine.state in {"restarting", "failed"}:
             for context in list(self._contexts.values()):
                 context.deliver(_restarted(context.ctx))
+            self._door.forget_leaving(self._now_s())
         self._review()
 
     def _text_changed(self, worker: int) -> None:

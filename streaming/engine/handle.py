@@ -45,7 +45,8 @@ class Lines:
 
     to_text: Callable[[Message], None]
     to_engine: Callable[[Message], None]
-    release: Callable[[int], None]
+    release: Callable[[int, bool], None]
+    """Also told whether the engine still has to let go of it."""
     worker: int
     """Which front end has its text."""
 
@@ -60,6 +61,7 @@ class EngineContext:
         self._ended = False
         self._active = True
         self._text_done = False
+        self._cancelled = False
 
     @property
     def active(self) -> bool:
@@ -88,8 +90,8 @@ class EngineContext:
     def cancel(self) -> None:
         """Stop; the sink is never called again."""
         if self._active:
+            self._stop()
             self._leave()
-            self._lines.to_engine(Cancel(ctx=self.ctx))
 
     def park(self) -> None:
         """Launch nothing for it until ``unpark``."""
@@ -112,7 +114,7 @@ class EngineContext:
     def lost_text(self, worker: int, failed: Failed) -> None:
         """That front end is gone; a context whose text has all been let go does not need it."""
         if self._lines.worker == worker and not self._text_done:
-            self._lines.to_engine(Cancel(ctx=self.ctx))
+            self._stop()
             self.deliver(failed)
 
     def take_text(self, message: FromText) -> None:
@@ -126,8 +128,8 @@ class EngineContext:
             case TextEnded(ctx=ctx):
                 self._text_done = True
                 self._lines.to_engine(End(ctx=ctx))
-            case Failed(ctx=ctx):
-                self._lines.to_engine(Cancel(ctx=ctx))
+            case Failed():
+                self._stop()
                 self.deliver(message)
 
     def deliver(self, event: ContextEvent) -> None:
@@ -146,7 +148,11 @@ class EngineContext:
         self._active = False
         if not self._text_done:
             self._lines.to_text(TextDrop(ctx=self.ctx))
-        self._lines.release(self.ctx)
+        self._lines.release(self.ctx, self._cancelled)
+
+    def _stop(self) -> None:
+        self._cancelled = True
+        self._lines.to_engine(Cancel(ctx=self.ctx))
 
     def _tell(self, message: Message) -> None:
         if self._active:

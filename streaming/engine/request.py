@@ -31,6 +31,8 @@ class ContextRequest:
     """Whose voices it may speak with beside the engine's own."""
     listener: str = ""
     """Who hears it, one after another with others of that name; empty: nobody else."""
+    instead_of: tuple[int, ...] = ()
+    """Contexts that will be cancelled when this one is begun: it may have their place."""
     lexicon: tuple[LexiconEntry, ...] = ()
     reasoning: Reasoning = "speak"
 

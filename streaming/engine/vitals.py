@@ -17,6 +17,10 @@ EVERY_S = 1.0
 AT_CHANGE_S = 0.1
 """Not more often than this, however often contexts come and go."""
 
+LATE_S, FIRST_LATE_S = 0.02, 0.3
+"""From when on a context is told to be late: in its midst, and with its first audio, where many
+that come at the same moment wait for one another and no longer."""
+
 
 @dataclass
 class Vitals:
@@ -42,6 +46,7 @@ class Vitals:
     ) -> Stats:
         """The figures now."""
         known = list(contexts)
+        late = tuple(context.open.ctx for context in known if is_late(context, now_s))
         self._said_s = now_s
         self._said_contexts = len(known)
         return Stats(
@@ -54,8 +59,18 @@ class Vitals:
             audio_s=self.audio_samples / SAMPLE_RATE,
             rss_mib=rss_mib(),
             capacity=capacity,
+            late=late,
             figures=figures or {},
         )
+
+
+def is_late(context: Context, now_s: float) -> bool:
+    """Whether its listener hears silence where speech should be, though nothing hinders it."""
+    waits = context.parked or not context.voice_ready or context.hasty
+    if context.head is None or waits:
+        return False
+    allowed_s = LATE_S if context.started else FIRST_LATE_S
+    return context.deadline_s(now_s) + allowed_s < now_s
 
 
 def rss_mib() -> float:

@@ -4,7 +4,7 @@ from talk import talking
 
 PCM = {"audio": {"codec": "pcm_s16le"}}
 
-LONG = "This text is long enough to be heard for several seconds, and it goes on for a while. " * 3
+LONG = "This text is long enough to be heard for several seconds, and it goes on for a while. "
 
 
 async def test_one_more_listener_is_refused_at_once_and_those_inside_hear_no_gap(start_server):

@@ -1,6 +1,6 @@
 import pytest
 
-from streaming.capacity import FULL, Steady, capacity, use
+from streaming.capacity import FULL, LASTS_S, UNBOUNDED, Caution, Known, Steady, capacity, use
 from streaming.costs import Costs
 from streaming.steps import Cost, Following
 
@@ -34,12 +34,78 @@ def test_one_is_served_however_slow_the_machine():
     assert capacity(second, Costs({"llm": Cost(1.0, 0.0)}), 100) == 1
 
 
-def test_one_slow_second_is_no_verdict_and_many_are():
+def test_one_slow_reading_is_no_verdict_and_many_are():
     steady = Steady()
-    assert steady.take("", 100) == 100
-    assert 95 < steady.take("", 40) <= 100
+    assert [steady.take("", reading) for reading in (100, 100, 100, 40, 100)] == [100] * 5
     assert steady.take("other", 5) == 5
-    assert steady.take("", 120) == 120
-    for _ in range(3_000):
-        last = steady.take("", 40)
-    assert last == 40
+    assert [steady.take("", 40) for _ in range(5)][-1] == 40
+
+
+class TestWhatIsKnown:
+    def taken(self, *readings, use, well=0, known=None, from_s=0):
+        known = known or Known()
+        for second, reading in enumerate(readings, from_s):
+            told = known.take({"": reading}, {"": well}, use * second, float(second))
+        return told[""]
+
+    def test_is_what_costs_say_at_once(self):
+        assert self.taken(100, 40, 120, use=0.5) == 120
+        assert self.taken(100, 120, 40, use=0.5) == 40
+
+    def test_is_a_little_more_than_what_goes_well_where_there_is_time_to_spare(self):
+        assert self.taken(100, *[40] * 9, well=60, use=0.5) == 64
+        assert self.taken(100, *[2] * 9, well=2, use=0.5) == 3
+
+    def test_is_what_costs_say_where_there_is_none_though_nobody_is_late_yet(self):
+        assert self.taken(100, *[40] * 9, well=60, use=0.95) == 40
+
+    def test_what_went_well_is_forgotten_slowly_and_quickly_where_no_time_is_to_spare(self):
+        known = Known()
+        self.taken(*[40] * 10, well=60, use=0.5, known=known)
+        assert self.taken(*[40] * 10, use=0.5, known=known, from_s=10) > 55
+        assert self.taken(*[40] * 20, use=1.0, known=known, from_s=20) == 40
+
+    def test_never_says_that_nobody_can_be_served(self):
+        assert self.taken(0, use=1.0) == 1
+
+
+class TestCaution:
+    KNOWN = 100
+
+    def seen(self, *lates, listeners=20, caution=None, from_s=0.0):
+        caution = caution or Caution()
+        for index, late in enumerate(lates):
+            caution.take("", late, listeners, self.KNOWN, from_s + index * LASTS_S)
+        return caution
+
+    def test_sets_no_bound_while_nobody_is_kept_waiting(self):
+        assert self.seen(0, 0, 0).most("") == UNBOUNDED
+        assert Caution().most("unheard of") == UNBOUNDED
+
+    def test_takes_a_moment_for_no_verdict(self):
+        assert self.seen(20, 0, 20, 0).most("") == UNBOUNDED
+
+    def test_takes_half_of_those_who_are_late_for_too_many(self):
+        assert self.seen(2, 2).most("") == 19
+        assert self.seen(20, 20).most("") == 10
+
+    def test_does_not_fall_further_before_listeners_had_time_to_leave(self):
+        assert self.seen(*[20] * 30).most("") == 10
+        assert self.seen(5, 5, 5, listeners=12, caution=self.seen(20, 20), from_s=9).most("") == 10
+        assert self.seen(5, 5, 5, listeners=8, caution=self.seen(20, 20), from_s=9).most("") == 6
+
+    def test_never_says_that_nobody_can_be_served(self):
+        assert self.seen(*[1] * 9, listeners=1).most("") == 1
+
+    def test_rises_quickly_to_what_is_safe_and_slowly_from_there_on(self):
+        caution = self.seen(20, 20)
+        self.seen(*[0] * 16, caution=caution, from_s=1.0)
+        assert 17 <= caution.most("") <= 19
+        before = caution.most("")
+        self.seen(*[0] * 16, caution=caution, from_s=9.0)
+        assert before <= caution.most("") <= before + 2
+
+    def test_forgets_what_it_saw_once_as_many_are_well_as_costs_allow(self):
+        caution = self.seen(20, 20)
+        self.seen(*[0] * 1200, caution=caution, from_s=1.0)
+        assert caution.most("") == UNBOUNDED

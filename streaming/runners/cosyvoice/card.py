@@ -117,6 +117,11 @@ class Watch:
         self._due_s = float("-inf")
         self._free_bytes = 0
 
+    @property
+    def short(self) -> bool:
+        """Whether there was too little when it was last asked."""
+        return self._free_bytes < self._least_bytes
+
     def free_bytes(self) -> int:
         """Of the card's memory, some seconds ago at most."""
         if self._now() >= self._due_s:

@@ -8,11 +8,11 @@ everything shrinks before nobody is served. Knows: bytes. Does not know: who use
 from __future__ import annotations
 
 import math
-import os
 from dataclasses import dataclass
 
 import torch
 
+from streaming import host
 from streaming.config import EngineSettings
 from streaming.cosyvoice.flow.pool import RESERVED
 from streaming.cosyvoice.sizes import LlmSizes
@@ -103,15 +103,15 @@ def share_out(settings: EngineSettings, needs: Needs, free: int) -> Share:
     if positions < min(LEAST_POSITIONS, asked.positions):
         raise ValueError(_too_little(budget, least, needs))
     flow = min(budget - working - slots * needs.position * (positions + 1), most)
-    host = min(asked.host_mib << 20, int(free_host_bytes() * HOST_SHARE))
-    features = int(host * FEATURES_SHARE)
+    of_host = min(asked.host_mib << 20, int(free_host_bytes() * HOST_SHARE))
+    features = int(of_host * FEATURES_SHARE)
     return Share(
         slots=slots,
         positions=positions,
         flow_bytes=flow,
         voice_bytes=int(flow * VOICE_SHARE),
         prefix_bytes=int(working * PREFIX_SHARE),
-        host_bytes=host - features,
+        host_bytes=of_host - features,
         features_bytes=max(features, LEAST_FEATURES_BYTES),
         reserve_bytes=min(working, RESERVE_BYTES),
     )
@@ -125,9 +125,8 @@ def position_bytes(llm: LlmSizes, dtype: torch.dtype) -> int:
 
 def free_host_bytes() -> int:
     """Of the host's memory; where the system does not tell, what any has."""
-    if "SC_AVPHYS_PAGES" not in getattr(os, "sysconf_names", ()):
-        return UNKNOWN_HOST_BYTES
-    return os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    told = host.free_bytes()
+    return UNKNOWN_HOST_BYTES if told is None else told
 
 
 def _least_pages(prompt_s: float) -> int:

@@ -21,6 +21,7 @@ from streaming.cosyvoice.sizes import FRAMES_PER_TOKEN
 from streaming.cosyvoice.vocoder import MelStretch
 from streaming.engine.notes import note, note_error
 from streaming.errors import SynthesisFailed
+from streaming.host import DEVICE_SHORT
 from streaming.messages import Segment
 from streaming.runners.base import Later, StepResult, Work
 from streaming.runners.cosyvoice.card import Watch
@@ -148,6 +149,7 @@ class Speech:
         }
         if self._watch is not None:
             figures["device_free_bytes"] = self._watch.free_bytes()
+            figures[DEVICE_SHORT] = float(self._watch.short)
         return figures
 
     def close(self) -> None:
