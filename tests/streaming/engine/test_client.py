@@ -4,6 +4,7 @@ import asyncio
 import pathlib
 import sys
 
+import msgspec
 import numpy as np
 import pytest
 import pytest_asyncio
@@ -362,3 +363,35 @@ class TestTheLoop:
                 say(client, "Hello there. " * 30)
             assert not any(alive(pid) for pid in pids)
         assert descriptors() == before
+
+
+class TestASlot:
+    @pytest.mark.asyncio(loop_scope="function")
+    async def test_of_who_was_cancelled_is_had_by_the_next_once_the_engine_let_go_of_it(self):
+        async with running(slots=1) as client:
+            for seed in range(20):
+                heard = say(client, "A sentence that is long enough to be cancelled in.", seed=seed)
+                if seed % 2:
+                    await heard.speaks()
+                heard.context.cancel()
+            last = say(client, "The last one.")
+            assert isinstance(await last.finished(), Finished)
+            with pytest.raises(Overloaded):
+                [say(client, "One too many.") for _ in range(2)]
+
+    @pytest.mark.asyncio(loop_scope="function")
+    async def test_is_handed_to_the_context_that_takes_the_place_of_another(self):
+        async with running(slots=1) as client:
+            first = say(client, "This one is interrupted. " * 10)
+            await first.speaks()
+            second = say(client, "By this one.", instead_of=(first.context.ctx,))
+            first.context.cancel()
+            assert isinstance(await second.finished(), Finished)
+
+    @pytest.mark.asyncio(loop_scope="function")
+    async def test_is_one_of_those_that_the_engine_has_memory_for(self):
+        async with running(slots=8) as client:
+            client._from_engine([msgspec.structs.replace(client.info, slots=1)])
+            say(client, "This one has it.", end=False)
+            with pytest.raises(Overloaded, match="all 1 contexts"):
+                say(client, "This one has none.")
