@@ -18,6 +18,7 @@ from torch.nn import functional as F  # noqa: N812 - torch's own custom
 from streaming.cosyvoice.flow.base import SCRAP_PAGE, ZERO_PAGE, HostRow, Rows
 from streaming.cosyvoice.flow.values import Run
 from streaming.cosyvoice.sizes import BLOCK_FRAMES
+from streaming.cosyvoice.transfer import integers
 
 
 @dataclass(frozen=True)
@@ -70,12 +71,6 @@ def batched(runs: Sequence[Run], shapes: Shapes, device: torch.device) -> Rows:
         position=position,
         host=host,
     )
-
-
-def integers(numbers: Sequence[int] | Sequence[Sequence[int]], device: torch.device) -> Tensor:
-    """int64 on ``device``, without waiting for what the device does."""
-    host = torch.tensor(numbers, dtype=torch.int64, pin_memory=device.type == "cuda")
-    return host.to(device, non_blocking=True)
 
 
 def _numbers(row: HostRow, pages: int) -> list[int]:

@@ -10,9 +10,10 @@ from collections.abc import Callable, Mapping
 import torch
 from torch import Tensor
 
+from streaming.cosyvoice.compiling import Compile, as_it_is
 from streaming.cosyvoice.flow.base import Network
 from streaming.cosyvoice.flow.batch import Shapes
-from streaming.cosyvoice.flow.stream import Advance, Flow, as_it_is
+from streaming.cosyvoice.flow.stream import Advance, Flow
 from streaming.cosyvoice.flow.v2.module import FlowV2
 from streaming.cosyvoice.flow.v2.network import NetworkV2
 from streaming.cosyvoice.flow.v3.module import FlowV3
@@ -25,11 +26,16 @@ def module(sizes: DitSizes | UnetSizes) -> FlowV3 | FlowV2:
     return FlowV3(sizes) if isinstance(sizes, DitSizes) else FlowV2(sizes)
 
 
-def network(model: FlowV3 | FlowV2, device: torch.device, dtype: torch.dtype) -> Network:
+def network(
+    model: FlowV3 | FlowV2,
+    device: torch.device,
+    dtype: torch.dtype,
+    compiled: Compile = as_it_is,
+) -> Network:
     """``model``'s weights, which are in float32, made ready for streaming."""
     if isinstance(model, FlowV3):
-        return NetworkV3(model, device=device, dtype=dtype)
-    return NetworkV2(model, device=device, dtype=dtype)
+        return NetworkV3(model, device=device, dtype=dtype, compiled=compiled)
+    return NetworkV2(model, device=device, dtype=dtype, compiled=compiled)
 
 
 def load(
@@ -37,6 +43,7 @@ def load(
     state: Mapping[str, Tensor],
     device: torch.device,
     dtype: torch.dtype,
+    compiled: Compile = as_it_is,
 ) -> Network:
     """The network of a checkpoint; ``state`` is ``flow.pt``'s, in the precision it came in.
 
@@ -45,7 +52,7 @@ def load(
     with torch.device("meta"):  # nothing is drawn that would only be written over
         model = module(sizes)
     model.load_state_dict(state, strict=True, assign=True)
-    return network(model.float().eval(), device, dtype)
+    return network(model.float().eval(), device, dtype, compiled)
 
 
 def flow(
@@ -56,7 +63,7 @@ def flow(
     dtype: torch.dtype,
     budget_bytes: int,
     shapes: Shapes | None = None,
-    wrap: Callable[[Advance], Advance] = as_it_is,
+    wrap: Callable[[Advance], Advance] | None = None,
 ) -> Flow:
     """A flow ready to speak; ``state`` is ``flow.pt``'s, in the precision it was published in.
 

@@ -13,11 +13,11 @@ from torch import Tensor
 from torch.nn import functional as F  # noqa: N812 - torch's own custom
 
 from streaming.cosyvoice.flow.base import ZERO_PAGE, HostRow, Network, Piece
-from streaming.cosyvoice.flow.batch import integers
 from streaming.cosyvoice.flow.pool import Pool
 from streaming.cosyvoice.flow.solver import noise_at
 from streaming.cosyvoice.flow.values import Kept, Run
 from streaming.cosyvoice.sizes import BLOCK_FRAMES, BLOCK_TOKENS, FRAMES_PER_TOKEN, MEL_BANDS
+from streaming.cosyvoice.transfer import integers
 
 
 @dataclass(frozen=True)

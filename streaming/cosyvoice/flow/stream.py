@@ -39,11 +39,6 @@ Advance = Callable[[Rows], Tensor]
 """One Euler step of a batch: its ``x`` a step later, (B, 50, 80)."""
 
 
-def as_it_is(advance: Advance) -> Advance:
-    """No wrapping."""
-    return advance
-
-
 class Flow:
     """One network and the memory of its contexts and voices."""
 
@@ -53,7 +48,7 @@ class Flow:
         *,
         budget_bytes: int,
         shapes: Shapes | None = None,
-        wrap: Callable[[Advance], Advance] = as_it_is,
+        wrap: Callable[[Advance], Advance] | None = None,
         host_bytes: int = 0,
     ) -> None:
         """``wrap`` may compile or capture a step; ``shapes`` keeps those few that it meets.
@@ -65,7 +60,7 @@ class Flow:
         self._lengths = schedule()[1].to(network.device)
         self.pool = Pool(network.shelves, budget_bytes=budget_bytes, device=network.device)
         self.host = HostMemory(self.pool, host_bytes)
-        self._advance = wrap(self._advanced)
+        self._advance = wrap(self._advanced) if wrap else self._advanced
 
     @torch.inference_mode()
     def warm(self, rows: int, pages: int) -> int:

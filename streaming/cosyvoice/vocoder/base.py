@@ -19,6 +19,9 @@ class Vocoder(Protocol):
     def begin(self, seed: int = 0) -> VocoderState:
         """A new stream; the seed is that of its noise."""
 
+    def warm(self, rows: int) -> int:
+        """Make ready what steps of so many rows need; how many shapes they have."""
+
     def step(
         self, rows: Sequence[tuple[VocoderState, Tensor, bool]]
     ) -> list[tuple[Tensor, VocoderState]]:

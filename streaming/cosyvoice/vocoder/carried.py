@@ -9,40 +9,35 @@ Knows: contexts and where a row ends. Does not know: networks.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import torch
 from torch import Tensor, nn
 from torch.nn.functional import conv1d
 
-from streaming.cosyvoice.vocoder.layers import Activation
+if TYPE_CHECKING:
+    from streaming.cosyvoice.vocoder.layers import Activation
 
 
 @dataclass(frozen=True)
 class Slot:
-    """One context: what it was before this step, and where the next one goes."""
+    """One context, as it was before this step."""
 
     before: Tensor
     """(B, channels, width)"""
-    _after: Tensor | None
-    _counts: Tensor | int
+    _run: Carried
 
     def keep(self, joined: Tensor, rate: int) -> None:
         """Keep what comes before step ``rate * frames`` of each row; ``joined`` has the context.
 
-        ``joined`` is (B, channels, width + at least rate * frames).
+        ``joined`` is (B, channels, width + at least rate * frames). To be called once for each
+        context, in the order in which they were asked for.
         """
-        if self._after is None:
-            return
-        width = self.before.shape[2]
-        if isinstance(self._counts, int):
-            self._after.copy_(joined[:, :, rate * self._counts :][:, :, :width])
-            return
-        places = rate * self._counts[:, None, None] + torch.arange(width, device=joined.device)
-        self._after.copy_(joined.gather(2, places.expand(-1, joined.shape[1], -1)))
+        self._run.keep(joined, rate, self.before.shape[2])
 
 
 class Carried:
-    """Reads contexts from ``rows`` (B, size) and writes those that follow to ``after``."""
+    """Reads contexts from ``rows`` (B, size) and gathers those that follow."""
 
     def __init__(self, rows: Tensor | None, counts: Tensor | int) -> None:
         """Without ``rows`` all contexts are silence and ``size`` says what a row would hold.
@@ -52,18 +47,40 @@ class Carried:
         self.size = 0
         self._rows = rows
         self._counts = counts
-        self.after = None if rows is None else torch.empty_like(rows)
+        self._kept: list[Tensor] = []
+        self._places: dict[tuple[int, int], Tensor] = {}
+
+    @property
+    def after(self) -> Tensor:
+        """The rows for the next step, (B, size), once all contexts are kept."""
+        assert self._rows is not None
+        assert sum(kept.shape[1] for kept in self._kept) == self._rows.shape[1]
+        return torch.cat(self._kept, 1)
 
     def slot(self, like: Tensor, channels: int, width: int) -> Slot:
         """The next context; ``like`` says batch, device and dtype where there are no rows."""
         start, self.size = self.size, self.size + channels * width
-        if self._rows is None or self.after is None:
-            return Slot(like.new_zeros(like.shape[0], channels, width), None, self._counts)
-        before, after = (
-            flat[:, start : self.size].view(-1, channels, width)
-            for flat in (self._rows, self.after)
-        )
-        return Slot(before, after, self._counts)
+        if self._rows is None:
+            return Slot(like.new_zeros(like.shape[0], channels, width), self)
+        return Slot(self._rows[:, start : self.size].view(-1, channels, width), self)
+
+    def keep(self, joined: Tensor, rate: int, width: int) -> None:
+        """See :meth:`Slot.keep`."""
+        if self._rows is None:
+            return
+        if isinstance(self._counts, int):
+            kept = joined[:, :, rate * self._counts :][:, :, :width]
+        else:
+            places = self._places_after(self._counts, rate, width)
+            kept = joined.gather(2, places.expand(-1, joined.shape[1], -1))
+        self._kept.append(kept.flatten(1).to(self._rows.dtype))
+
+    def _places_after(self, counts: Tensor, rate: int, width: int) -> Tensor:
+        """(B, 1, width); many contexts ask for the same."""
+        if (rate, width) not in self._places:
+            steps = torch.arange(width, device=counts.device)
+            self._places[rate, width] = rate * counts[:, None, None] + steps
+        return self._places[rate, width]
 
     def joined(self, x: Tensor, width: int, rate: int) -> Tensor:
         """The context and ``x`` (B, channels, rate * frames) in one."""

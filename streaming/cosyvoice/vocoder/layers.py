@@ -15,6 +15,8 @@ from torch.nn.functional import conv1d
 from torch.nn.utils.parametrizations import weight_norm
 from torch.nn.utils.parametrize import is_parametrized, remove_parametrizations
 
+from streaming.cosyvoice.compiling import Pure
+
 _Conv = TypeVar("_Conv", nn.Conv1d, nn.ConvTranspose1d)
 
 Activation = Callable[[Tensor], Tensor]
@@ -42,6 +44,12 @@ def denormed(modules: Iterable[nn.Module]) -> None:
             remove_parametrizations(module, "weight", leave_parametrized=True)
 
 
+def snaked(x: Tensor, scale: Tensor, gain: Tensor) -> Tensor:
+    """``x + sin(scale x)^2 * gain`` of (B, channels, steps), with factors (channels, 1)."""
+    sine = torch.mul(x, scale).sin_()
+    return torch.addcmul(x, sine.mul_(sine), gain)
+
+
 class Snake(nn.Module):
     """``x + sin(alpha x)^2 / alpha``, with an alpha a channel (Ziyin et al., arXiv 2006.08195)."""
 
@@ -51,6 +59,7 @@ class Snake(nn.Module):
     def __init__(self, channels: int) -> None:
         super().__init__()
         self.alpha = nn.Parameter(torch.ones(channels))
+        self.curve: Pure = snaked
         self.fuse()
 
     def fuse(self) -> None:
@@ -61,8 +70,7 @@ class Snake(nn.Module):
 
     def forward(self, x: Tensor) -> Tensor:
         """(B, channels, steps) to the same."""
-        sine = torch.mul(x, self.scale).sin_()
-        return torch.addcmul(x, sine.mul_(sine), self.gain)
+        return self.curve(x, self.scale, self.gain)
 
 
 class ResBlock(nn.Module):

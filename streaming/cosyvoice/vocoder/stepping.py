@@ -3,23 +3,29 @@
 Rows are as long as they like, and first and last ones share a batch with others. Knows: what
 waits for lookahead, padding, how states are joined and parted. Does not know: the network: a
 generation's ``forward`` takes tensors alone, reads nothing back to the host, and its shapes
-depend on the padded width alone, so it can be compiled or captured as it is.
+depend on the padded rows and width alone, so it can be captured as it is.
 """
 
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Self
 
 import torch
 from torch import Tensor
 
-from streaming.cosyvoice.sizes import MEL_BANDS
+from streaming.cosyvoice.sizes import MEL_BANDS, VocoderSizes
+from streaming.cosyvoice.transfer import integers
 from streaming.cosyvoice.vocoder import counter
+from streaming.cosyvoice.vocoder.pitch import PitchPredictor
+from streaming.cosyvoice.vocoder.shapes import Shapes
 from streaming.cosyvoice.vocoder.state import VocoderState
 from streaming.cosyvoice.vocoder.trunk import Trunk
+
+Advance = Callable[[Tensor, Tensor, Tensor, Tensor], tuple[Tensor, Tensor, Tensor]]
+"""A generation's ``forward`` of mel, plan, carried and exact: samples, carried and exact."""
 
 Row = tuple[VocoderState, Tensor, bool]
 """A stream, its new mel frames (frames, 80), whether they are its last."""
@@ -69,11 +75,32 @@ class StreamingVocoder(Trunk):
     least_frames = 1
     """A batch is padded to these."""
 
-    buckets: tuple[int, ...] = ()
-    """Frames to which a batch is padded, ascending, for fixed shapes; more are left as they are."""
+    usual_shapes: Shapes
+    """Those worth capturing."""
 
     blank_carried: Tensor
     blank_exact: Tensor
+
+    def __init__(self, sizes: VocoderSizes, pitch: PitchPredictor, pre_kernel: int) -> None:
+        super().__init__(sizes, pitch, pre_kernel)
+        self._shapes = Shapes()
+        self._advance: Advance = self.forward
+
+    def launch(self, shapes: Shapes, wrap: Callable[[Advance], Advance] | None = None) -> None:
+        """From now on batches are filled up to ``shapes``; steps of these go through ``wrap``."""
+        self._shapes = shapes
+        self._advance = wrap(self.forward) if wrap else self.forward
+
+    @torch.inference_mode()
+    def warm(self, rows: int) -> int:
+        """Run a step of every shape that so many rows meet, on silence; how many there are.
+
+        What is compiled or captured for a shape is then there before anyone waits for it.
+        """
+        shapes = self._shapes.all(rows)
+        for shape in shapes:
+            self._advance(*self._laid_out((), (), *shape))
+        return len(shapes)
 
     def fuse(self, dtype: torch.dtype = torch.float32) -> Self:
         """See :meth:`Trunk.fuse`; from then on streams can begin."""
@@ -138,38 +165,52 @@ class StreamingVocoder(Trunk):
         return work.mel.new_empty(0), replace(work.state, mel=work.mel, ended=work.last)
 
     def _batch(self, works: Sequence[Work]) -> list[tuple[Tensor, VocoderState]]:
-        counts = [self._count(work) for work in works]
-        widest = max(self.least_frames, *counts)
-        width = next((bucket for bucket in self.buckets if bucket >= widest), widest)
-        table = torch.tensor(
-            [
-                counts,
-                [work.first for work in works],
-                [work.last for work in works],
-                [self._start(work) for work in works],
-                [work.state.key for work in works],
-            ]
-        )
-        mel = self._padded(works, width)
-        samples, carried, exact = self(
-            mel,
-            table.to(mel.device, non_blocking=True),
-            torch.stack([work.state.carried for work in works]),
-            torch.stack([work.state.exact for work in works]),
-            self._given(works, mel),
-            ragged=min(counts) < width,
-        )
+        samples, carried, exact = self._made(works)
         return [
             (row[self._span(work)], self._next(work, new_carried, new_exact))
             for work, row, new_carried, new_exact in zip(
-                works, samples, carried, exact, strict=True
+                works, samples, carried, exact, strict=False
             )
         ]
 
-    def _padded(self, works: Sequence[Work], width: int) -> Tensor:
-        """The rows' mel, (B, width, 80), silence after each."""
-        mel = works[0].mel.new_zeros(len(works), width, MEL_BANDS)
-        for row, work in zip(mel, works, strict=True):
+    def _made(self, works: Sequence[Work]) -> tuple[Tensor, Tensor, Tensor]:
+        """What ``forward`` makes of the rows; those that fill a shape up come after them."""
+        counts = [self._count(work) for work in works]
+        widest = max(self.least_frames, *counts)
+        own_noise = any(work.state.noise is not None for work in works)
+        shape = None if own_noise else self._shapes.of(len(works), widest)
+        if shape is not None:
+            return self._advance(*self._laid_out(works, counts, *shape))
+        given = self._laid_out(works, counts, len(works), widest)
+        noise = self._given(works, given[0])
+        made: tuple[Tensor, Tensor, Tensor] = self(*given, noise, ragged=min(counts) < widest)
+        return made
+
+    def _laid_out(
+        self, works: Sequence[Work], counts: Sequence[int], rows: int, width: int
+    ) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+        """Mel, plan, carried and exact; rows beyond ``works`` begin and are silent."""
+        filling = rows - len(works)
+        table: list[list[int]] = [
+            [*counts, *[self.least_frames] * filling],
+            [*(work.first for work in works), *[True] * filling],
+            [*(work.last for work in works), *[False] * filling],
+            [*(self._start(work) for work in works), *[0] * filling],
+            [*(work.state.key for work in works), *[0] * filling],
+        ]
+        carried = [work.state.carried for work in works] + [self.blank_carried] * filling
+        exact = [work.state.exact for work in works] + [self.blank_exact] * filling
+        return (
+            self._padded(works, rows, width),
+            integers(table, self.blank_exact.device),
+            torch.stack(carried),
+            torch.stack(exact),
+        )
+
+    def _padded(self, works: Sequence[Work], rows: int, width: int) -> Tensor:
+        """The rows' mel, (rows, width, 80), silence after each."""
+        mel = self.blank_exact.new_zeros(rows, width, MEL_BANDS, dtype=torch.float32)
+        for row, work in zip(mel, works, strict=False):
             row[: len(work.mel)] = work.mel
         return mel
 

@@ -14,6 +14,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import leaky_relu
 
+from streaming.cosyvoice.compiling import Compile
 from streaming.cosyvoice.sizes import MEL_BANDS, VocoderSizes
 from streaming.cosyvoice.vocoder.fourier import Fourier
 from streaming.cosyvoice.vocoder.layers import (
@@ -23,6 +24,7 @@ from streaming.cosyvoice.vocoder.layers import (
     Snake,
     denormed,
     normed,
+    snaked,
 )
 from streaming.cosyvoice.vocoder.pitch import PitchPredictor
 from streaming.cosyvoice.vocoder.source import Source
@@ -79,6 +81,17 @@ class Trunk(nn.Module):
         for part in (*body, self.resblocks, self.conv_post):
             part.to(dtype)
         return self.eval().requires_grad_(requires_grad=False)
+
+    def compile_curves(self, compiled: Compile) -> None:
+        """All activations go through what ``compiled`` makes of their function.
+
+        They are the longest chains of small operations here, at the highest rates; what is left is
+        products.
+        """
+        curve = compiled(snaked)
+        for module in self.modules():
+            if isinstance(module, Snake):
+                module.curve = curve
 
     @property
     def dtype(self) -> torch.dtype:

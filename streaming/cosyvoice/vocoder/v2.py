@@ -14,11 +14,12 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import pad
 
-from streaming.cosyvoice.sizes import FRAME_SAMPLES, VocoderSizes
+from streaming.cosyvoice.sizes import BLOCK_FRAMES, FRAME_SAMPLES, VocoderSizes
 from streaming.cosyvoice.vocoder import counter
 from streaming.cosyvoice.vocoder.centred import Centred
 from streaming.cosyvoice.vocoder.layers import normed
 from streaming.cosyvoice.vocoder.pitch import PitchPredictor
+from streaming.cosyvoice.vocoder.shapes import ROWS, Shapes
 from streaming.cosyvoice.vocoder.source import FRAME_S
 from streaming.cosyvoice.vocoder.stepping import Plan, StreamingVocoder, Work
 
@@ -33,6 +34,9 @@ KEPT_FRAMES = 2 * PITCH_REACH_FRAMES
 KNOWN_FRAME = KEPT_FRAMES - PITCH_REACH_FRAMES - 1
 KNOWN_SAMPLES = KNOWN_FRAME * FRAME_SAMPLES + FRAME_SAMPLES // 2
 """To the middle of that frame the kept frames' source is final."""
+
+FRAMES = (16, 32, *(blocks * BLOCK_FRAMES + KEPT_FRAMES for blocks in range(1, 3)))
+"""Those of a step: a hop is a block, or as long as two where speech is slow."""
 
 CONTEXT_SAMPLES = (KEPT_FRAMES - OVERLAP_FRAMES) * FRAME_SAMPLES
 PRE_KERNEL = 7
@@ -51,6 +55,7 @@ class VocoderV2(StreamingVocoder):
     """CosyVoice 2's HiFT: after ``frames`` (10 or more), ``(frames - 8) * 480`` samples are out."""
 
     kept_frames = least_frames = KEPT_FRAMES
+    usual_shapes = Shapes(ROWS, FRAMES)
 
     rising: Tensor
     falling: Tensor

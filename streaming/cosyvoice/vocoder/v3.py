@@ -15,17 +15,21 @@ import torch
 from torch import Tensor
 from torch.nn.functional import conv1d, pad
 
-from streaming.cosyvoice.sizes import FRAME_SAMPLES, VocoderSizes
+from streaming.cosyvoice.sizes import BLOCK_FRAMES, FRAME_SAMPLES, VocoderSizes
 from streaming.cosyvoice.vocoder import counter
 from streaming.cosyvoice.vocoder.carried import Carried
 from streaming.cosyvoice.vocoder.layers import HeldUpsample, normed
 from streaming.cosyvoice.vocoder.pitch import PitchPredictor
+from streaming.cosyvoice.vocoder.shapes import ROWS, Shapes
 from streaming.cosyvoice.vocoder.source import FRAME_S
 from streaming.cosyvoice.vocoder.state import VocoderState
 from streaming.cosyvoice.vocoder.stepping import Plan, StreamingVocoder, Work
 
 LOOKAHEAD_FRAMES = 4
 PITCH_AHEAD_FRAMES = 3
+
+FRAMES = (16, 32, *(blocks * BLOCK_FRAMES + LOOKAHEAD_FRAMES for blocks in range(1, 5)))
+"""Those of a step: first hops are short, later ones whole blocks, the last gives what was kept."""
 
 
 class VocoderV3(StreamingVocoder):
@@ -36,6 +40,7 @@ class VocoderV3(StreamingVocoder):
     """
 
     kept_frames = LOOKAHEAD_FRAMES
+    usual_shapes = Shapes(ROWS, FRAMES)
 
     def __init__(self, sizes: VocoderSizes) -> None:
         pitch = PitchPredictor(sizes.f0_channels, ahead_frames=PITCH_AHEAD_FRAMES)
@@ -65,8 +70,6 @@ class VocoderV3(StreamingVocoder):
         counts = rows.counts if ragged else mel.shape[1] - LOOKAHEAD_FRAMES
         body, fine = Carried(carried, counts), Carried(exact, counts)
         samples = self._advanced(mel, rows, body, fine, noise)
-        assert body.after is not None
-        assert fine.after is not None
         return samples, body.after, fine.after
 
     def _advanced(
@@ -163,8 +166,8 @@ class VocoderV3(StreamingVocoder):
         begin, end = half if work.first else 0, half if work.last else 0
         return slice(begin, work.frames * FRAME_SAMPLES + end)
 
-    def _padded(self, works: Sequence[Work], width: int) -> Tensor:
-        return super()._padded(works, width + LOOKAHEAD_FRAMES)
+    def _padded(self, works: Sequence[Work], rows: int, width: int) -> Tensor:
+        return super()._padded(works, rows, width + LOOKAHEAD_FRAMES)
 
     def _given(self, works: Sequence[Work], mel: Tensor) -> Tensor | None:
         if all(work.state.noise is None for work in works):

@@ -21,11 +21,11 @@ from streaming.cosyvoice.llm.model import SpeechLlm
 from streaming.cosyvoice.prompt.frontend import PromptFiles, PromptFrontEnd
 from streaming.cosyvoice.sizes import Generation
 from streaming.cosyvoice.tokenizer import TextTokenizer
-from streaming.cosyvoice.vocoder import Vocoder
+from streaming.cosyvoice.vocoder.stepping import StreamingVocoder
 from streaming.engine.notes import note
 from streaming.runners.cosyvoice import card, memory
 from streaming.runners.cosyvoice.device import choose, name_of
-from streaming.runners.cosyvoice.speed import of_flow
+from streaming.runners.cosyvoice.speed import Speed, speed_of
 
 
 @dataclass(frozen=True)
@@ -38,7 +38,9 @@ class Models:
     tokenizer: TextTokenizer
     decoder: Decoder
     flow: Flow
-    vocoder: Vocoder
+    vocoder: StreamingVocoder
+    speed: Speed
+    """How steps of flow and vocoder are launched."""
     speakers: dict[str, Speaker]
     listener: PromptFrontEnd
     """What hears recordings."""
@@ -68,9 +70,10 @@ def build(settings: EngineSettings) -> Models:
     sound = vocoder.of(loaded.sizes.generation, loaded.sizes.vocoder)
     sound.load_state_dict(loaded.vocoder, strict=True)
     sound = sound.to(device).eval().fuse()
-    network = flow_build.load(loaded.sizes.flow, loaded.flow, device, dtype)
-    speed = of_flow(settings.cosyvoice, device)
-    note("flow_ready", steps=speed.how)
+    speed = speed_of(settings.cosyvoice, device)
+    speed.of_vocoder(sound)
+    euler = speed.of_flow()
+    network = flow_build.load(loaded.sizes.flow, loaded.flow, device, dtype, euler.compiled)
     gauge = card.gauge_of(device) if device.type == "cuda" else None
     needs = memory.Needs(memory.position_bytes(llm.sizes, dtype), page_bytes(network.shelves))
     share = _share(settings, needs, gauge)
@@ -83,11 +86,12 @@ def build(settings: EngineSettings) -> Models:
         flow=Flow(
             network,
             budget_bytes=share.flow_bytes,
-            shapes=speed.shapes,
-            wrap=speed.wrap,
+            shapes=euler.shapes,
+            wrap=euler.wrap,
             host_bytes=share.host_bytes,
         ),
         vocoder=sound,
+        speed=speed,
         speakers=loaded.speakers,
         listener=_listener(folder, settings.threads),
         share=share,

@@ -26,6 +26,7 @@ from streaming.messages import Segment
 from streaming.runners.base import Later, StepResult, Work
 from streaming.runners.cosyvoice.card import Watch
 from streaming.runners.cosyvoice.copies import Copies
+from streaming.runners.cosyvoice.device import card_of
 from streaming.runners.cosyvoice.flow_stage import FlowStage
 from streaming.runners.cosyvoice.llm_stage import LlmStage
 from streaming.runners.cosyvoice.models import Models
@@ -72,11 +73,16 @@ class Speech:
             models.flow, self._places[FLOW], settings.cosyvoice, self._make_room, self._parking
         )
         copies = Copies(models.device, streams)
-        vocoder = VocoderStage(models.vocoder, models.device, self._places[VOCODER], copies)
-        self._steps: dict[str, _StageOf] = {LLM: self._llm, FLOW: self._flow, VOCODER: vocoder}
+        self._vocoder = VocoderStage(models.vocoder, models.device, self._places[VOCODER], copies)
+        self._steps: dict[str, _StageOf] = {
+            LLM: self._llm,
+            FLOW: self._flow,
+            VOCODER: self._vocoder,
+        }
         self._watch = _watch(models, self._spare)
         self._rhythm = RHYTHMS[models.generation]
         self._max_batch = settings.cosyvoice.max_batch
+        self._precision = settings.precision
         self._prompts = Prompts(models.tokenizer, models.generation)
 
     def begin(self, work: Work) -> Utterance:
@@ -159,8 +165,7 @@ class Speech:
 
     def warm_up(self, voice: str) -> None:
         """Speak a sentence, so that the first context finds everything warm."""
-        note("llm_ready", steps=self._llm.warm())
-        self._flow.warm(self._max_batch)
+        modes = self._warm_stages()
         costs = Costs()
         segment = Segment(
             index=0, text=_WARM_UP, source=_WARM_UP, char_start=0, char_end=len(_WARM_UP),
@@ -180,6 +185,23 @@ class Speech:
                     raise result
                 done = done or result.done
         self.release(state)
+        models = self.models
+        note(
+            "ready_to_speak",
+            generation=models.generation,
+            device=card_of(models.device),
+            precision=self._precision,
+            **modes,
+        )
+
+    def _warm_stages(self) -> dict[str, str]:
+        """How each stage's steps are launched, once what they need is there."""
+        how = self.models.speed.how
+        return {
+            LLM: self._llm.warm(),
+            FLOW: _mode(how, self._flow.warm(self._max_batch)),
+            VOCODER: _mode(how, self._vocoder.warm(self._max_batch)),
+        }
 
     def _make_room(self) -> int:
         """First voices that nobody speaks with go, then a context that nobody waits for."""
@@ -213,6 +235,10 @@ def _tell_failure(aside: Future[None]) -> None:
     error = aside.exception()
     if error is not None:
         note_error("voices_not_moved", error)
+
+
+def _mode(how: str, shapes: int) -> str:
+    return f"{how} ({shapes} shapes)" if shapes else how
 
 
 def _watch(models: Models, spare: Callable[[], int]) -> Watch | None:

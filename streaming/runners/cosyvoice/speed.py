@@ -1,6 +1,8 @@
 """What makes steps quicker on a device, and what is said where it cannot be had.
 
-Knows: graphs, compilation, Triton. Does not know: what a step computes.
+The one place that decides, for all networks: on CUDA steps of shapes that come again are captured
+as graphs, and what lies between their products is compiled first where that was asked for; on a
+CPU they run as they are. Knows: settings, graphs, Triton. Does not know: what a step computes.
 """
 
 from __future__ import annotations
@@ -12,9 +14,14 @@ from importlib.util import find_spec
 import torch
 
 from streaming.config import CosyVoiceSettings
+from streaming.cosyvoice.capture import CudaRecord, Record
+from streaming.cosyvoice.compiling import Compile, Compiled, as_it_is
 from streaming.cosyvoice.flow.batch import Shapes
-from streaming.cosyvoice.flow.graphs import SHAPES, Graphs
-from streaming.cosyvoice.flow.stream import Advance, as_it_is
+from streaming.cosyvoice.flow.graphs import SHAPES
+from streaming.cosyvoice.flow.graphs import Graphs as FlowGraphs
+from streaming.cosyvoice.flow.stream import Advance
+from streaming.cosyvoice.vocoder.graphs import Graphs as VocoderGraphs
+from streaming.cosyvoice.vocoder.stepping import StreamingVocoder
 from streaming.engine.notes import note
 
 
@@ -23,25 +30,63 @@ class FlowSpeed:
     """How Euler steps are launched."""
 
     shapes: Shapes | None
-    wrap: Callable[[Advance], Advance]
+    wrap: Callable[[Advance], Advance] | None
+    compiled: Compile
+    """For the network's own functions."""
+
+
+@dataclass(frozen=True)
+class LlmSpeed:
+    """How the language model's steps are launched."""
+
+    wrap: Compile
+    """For functions of tensors that change none of them: never for one that writes to the cache."""
+
+
+@dataclass(frozen=True)
+class Speed:
+    """What there is on this device."""
+
     how: str
+    """For people."""
+    compiled: Compile = as_it_is
+    record: Callable[[], Record] | None = None
+    """A new one for each network: they replay at the same time, on streams of their own."""
+
+    def of_flow(self) -> FlowSpeed:
+        """Euler steps."""
+        if self.record is None:
+            return FlowSpeed(None, None, self.compiled)
+        record = self.record()
+        return FlowSpeed(SHAPES, lambda advance: FlowGraphs(advance, record), self.compiled)
+
+    def of_vocoder(self, vocoder: StreamingVocoder) -> None:
+        """Its steps are launched that way from now on."""
+        vocoder.compile_curves(self.compiled)
+        if self.record is not None:
+            record = self.record()
+            vocoder.launch(vocoder.usual_shapes, lambda advance: VocoderGraphs(advance, record))
+
+    def of_llm(self) -> LlmSpeed:
+        """Steps of single tokens; the model captures them itself."""
+        return LlmSpeed(self.compiled)
 
 
-def of_flow(settings: CosyVoiceSettings, device: torch.device) -> FlowSpeed:
-    """Graphs on CUDA, compiled first where that was asked for; as they are on a CPU."""
+def speed_of(settings: CosyVoiceSettings, device: torch.device) -> Speed:
+    """What can be had there, and the log says what cannot."""
+    missing = _not_compiled(device) if settings.compile else None
+    if missing is not None:
+        note("not_compiled", level="warning", why=missing)
     if device.type != "cuda":
-        how = "eager: graphs are captured on CUDA alone"
-        if settings.compile:
-            note("not_compiled", why="the networks' steps are compiled for CUDA alone")
-        return FlowSpeed(None, as_it_is, how)
-    if not settings.compile:
-        return FlowSpeed(SHAPES, Graphs, "cuda graphs")
+        return Speed(f"eager on {device.type}: graphs are captured on CUDA alone")
+    if not settings.compile or missing is not None:
+        return Speed("cuda graphs", record=CudaRecord)
+    return Speed("compiled, cuda graphs", Compiled, CudaRecord)
+
+
+def _not_compiled(device: torch.device) -> str | None:
+    if device.type != "cuda":
+        return "the networks' steps are compiled for CUDA alone"
     if find_spec("triton") is None:
-        note("not_compiled", why="Triton is not installed (on Windows it does not exist)")
-        return FlowSpeed(SHAPES, Graphs, "cuda graphs, not compiled")
-    return FlowSpeed(SHAPES, lambda step: Graphs(_compiled(step)), "compiled, cuda graphs")
-
-
-def _compiled(step: Advance) -> Advance:
-    made: Advance = torch.compile(step, dynamic=False)
-    return made
+        return "Triton is not installed (on Windows torch comes without)"
+    return None

@@ -51,6 +51,10 @@ class VocoderStage:
         self._place = place
         self._copies = copies
 
+    def warm(self, rows: int) -> int:
+        """Make ready the steps of every shape that so many contexts usually meet; how many."""
+        return self._place.run(lambda: self._vocoder.warm(rows)).result()
+
     def step(self, rows: Sequence[Utterance]) -> Later:
         """All that waits of each."""
         given = [self._take(row) for row in rows]

@@ -15,6 +15,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F  # noqa: N812 - torch's own custom
 
+from streaming.cosyvoice.compiling import Compile, as_it_is
 from streaming.cosyvoice.flow.attention import Gathered, Views
 from streaming.cosyvoice.flow.base import GUIDANCE_ROWS, ZERO_PAGE, Piece, Rows, Shelf
 from streaming.cosyvoice.flow.solver import schedule
@@ -31,7 +32,7 @@ class NetworkV2:
     """``model``'s weights as a :class:`~streaming.cosyvoice.flow.base.Network`.
 
     ``model`` is in float32 and stays as it is. ``gathered`` chooses the attention: by default
-    every device but the CPU gathers.
+    every device but the CPU gathers. ``compiled`` may compile what is done to a frame by itself.
     """
 
     def __init__(
@@ -41,6 +42,7 @@ class NetworkV2:
         device: torch.device,
         dtype: torch.dtype = torch.float32,
         gathered: bool | None = None,
+        compiled: Compile = as_it_is,
     ) -> None:
         self._device, self._dtype = device, dtype
         self._gathered = device.type != "cpu" if gathered is None else gathered
@@ -51,6 +53,7 @@ class NetworkV2:
             self._shifts = self._unet.shifts(schedule()[0].to(device))
             self._distances = Distances()
             self._cast()
+        self._unet.compile_parts(compiled)
 
     def _cast(self) -> None:
         """Products alone: the parameters of norms stay in float32."""

@@ -18,6 +18,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F  # noqa: N812 - torch's own custom
 
+from streaming.cosyvoice.compiling import Compile, Pure
 from streaming.cosyvoice.flow.v2.sliding import SlidingConv, product
 from streaming.cosyvoice.sizes import MEL_BANDS, UnetSizes
 
@@ -28,6 +29,10 @@ TAPS = 3
 CONTEXT_FRAMES = TAPS - 1
 TIME_SCALE = 1000.0
 """Times run from 0 to 1; the sinusoids expect more."""
+
+
+Affine = tuple[Tensor, Tensor]
+"""Weight and bias."""
 
 
 class Past(Protocol):
@@ -42,6 +47,17 @@ class Past(Protocol):
         ...
 
 
+def bent(x: Tensor, weight: Tensor, bias: Tensor) -> Tensor:
+    """Norm and activation of (R, T, channels), float32."""
+    return F.mish(F.layer_norm(x.float(), weight.shape, weight, bias))
+
+
+def fed_forward(x: Tensor, norm: Affine, up: Affine, down: Affine) -> Tensor:
+    """``x`` (R, T, channels) float32 and what the second half of a transformer adds."""
+    normed = F.layer_norm(x, norm[0].shape, *norm).to(up[0].dtype)
+    return x + F.linear(F.gelu(F.linear(normed, *up)), *down)
+
+
 class Block(nn.Module):
     """Convolution, norm, activation."""
 
@@ -49,12 +65,14 @@ class Block(nn.Module):
         super().__init__()
         # The official sequence has two transpositions between these.
         self.block = nn.ModuleDict({"0": SlidingConv(channels, out, TAPS), "2": nn.LayerNorm(out)})
+        self.bent: Pure = bent
 
     def forward(self, x: Tensor, past: Past) -> Tensor:
         """(R, T, channels) to (R, T, out)."""
         conv = cast("SlidingConv", self.block["0"])
         x = conv(past.extend(conv.offset, x.to(conv.weight.dtype)))
-        return F.mish(self.block["2"](x.float()))
+        norm = cast("nn.LayerNorm", self.block["2"])
+        return self.bent(x, norm.weight, norm.bias)
 
 
 class Resnet(nn.Module):
@@ -112,11 +130,13 @@ class FeedForward(nn.Module):
         super().__init__()
         widen = nn.ModuleDict({"proj": nn.Linear(channels, 4 * channels)})
         self.net = nn.ModuleDict({"0": widen, "2": nn.Linear(4 * channels, channels)})
+        self.fed: Pure = fed_forward
 
-    def forward(self, x: Tensor) -> Tensor:
-        """(R, T, channels) to the same."""
+    def forward(self, x: Tensor, norm: nn.LayerNorm) -> Tensor:
+        """(R, T, channels) to the same: ``x`` and what its norm makes of it."""
         widen = cast("nn.ModuleDict", self.net["0"])
-        return cast("Tensor", self.net["2"](F.gelu(product(cast("nn.Linear", widen["proj"]), x))))
+        up, down = cast("nn.Linear", widen["proj"]), cast("nn.Linear", self.net["2"])
+        return self.fed(x, _affine(norm), _affine(up), _affine(down))
 
 
 class Transformer(nn.Module):
@@ -132,7 +152,7 @@ class Transformer(nn.Module):
     def forward(self, x: Tensor, past: Past) -> Tensor:
         """(R, T, channels) to the same."""
         x = x + self.attn1(self.norm1(x), past)
-        return cast("Tensor", x + self.ff(self.norm3(x)))
+        return cast("Tensor", self.ff(x, self.norm3))
 
 
 class Level(nn.ModuleList):
@@ -200,6 +220,15 @@ class Unet(nn.Module):
         for layer, attention in enumerate(attentions):
             attention.layer = layer
 
+    def compile_parts(self, compiled: Compile) -> None:
+        """What is done to a frame by itself goes through what ``compiled`` makes of it."""
+        norm, feed = compiled(bent), compiled(fed_forward)
+        for part in self.modules():
+            if isinstance(part, Block):
+                part.bent = norm
+            elif isinstance(part, FeedForward):
+                part.fed = feed
+
     def levels(self) -> Iterator[Level]:
         """From first to last."""
         for level in (*self.down_blocks, *self.mid_blocks, *self.up_blocks):
@@ -220,3 +249,7 @@ class Unet(nn.Module):
         x = last[0](torch.cat((x, skipped), dim=-1), last[1], past)
         x = self.final_block(last[0].joint(x, past), past)
         return product(self.final_proj, x).float()
+
+
+def _affine(layer: nn.Linear | nn.LayerNorm) -> Affine:
+    return layer.weight, layer.bias

@@ -15,6 +15,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F  # noqa: N812 - torch's own custom
 
+from streaming.cosyvoice.compiling import Compile, as_it_is
 from streaming.cosyvoice.flow.attention import Attention, Gathered, Views
 from streaming.cosyvoice.flow.base import GUIDANCE_ROWS, Piece, Rows, Shelf
 from streaming.cosyvoice.flow.solver import schedule
@@ -43,7 +44,8 @@ class NetworkV3:
     """``model``'s weights as a :class:`~streaming.cosyvoice.flow.base.Network`.
 
     ``model`` is in float32; for the same device and precision weights are shared, else copied.
-    ``gathered`` chooses the attention: by default every device but the CPU gathers.
+    ``gathered`` chooses the attention: by default every device but the CPU gathers. ``compiled``
+    may compile what a layer does to a frame by itself.
     """
 
     def __init__(
@@ -53,8 +55,10 @@ class NetworkV3:
         device: torch.device,
         dtype: torch.dtype = torch.float32,
         gathered: bool | None = None,
+        compiled: Compile = as_it_is,
     ) -> None:
         self._device, self._dtype = device, dtype
+        self._modulate, self._feed_forward = compiled(modulated), compiled(fed_forward)
         self._gathered = device.type != "cpu" if gathered is None else gathered
         self._sizes = model.sizes
         with torch.inference_mode():
@@ -148,8 +152,8 @@ class NetworkV3:
             frames = self._attended(layer, frames, says[:, :3].unbind(1), turn, attention, kept)
             frames = self._fed_forward(layer, frames, says[:, 3:].unbind(1))
         scale, shift = self._out_says[rows.step][:, :, None, None].unbind(1)
-        last = torch.addcmul(shift, normed(frames), scale)
-        return F.linear(last.to(self._dtype), *self._out).float()
+        last = self._modulate(frames, shift, scale, self._dtype)
+        return F.linear(last, *self._out).float()
 
     def _embedded(self, rows: Rows, shelf: Tensor) -> Tensor:
         """(B, 2, 50, dim) float32: state and conditions, told of the frames to the left."""
@@ -175,7 +179,7 @@ class NetworkV3:
     ) -> Tensor:
         shift, scale, gate = says
         sizes = self._sizes
-        asked = torch.addcmul(shift, normed(frames), scale).to(self._dtype)
+        asked = self._modulate(frames, shift, scale, self._dtype)
         qkv = F.linear(asked, *layer.qkv).view(*frames.shape[:3], 3, sizes.heads, sizes.head_dim)
         qkv[..., :2, 0, :] = turned(qkv[..., :2, 0, :], turn)
         seen = attention(kept, qkv.permute(3, 0, 1, 4, 2, 5).flatten(2, 3))
@@ -184,7 +188,25 @@ class NetworkV3:
         return frames + gate * mixed
 
     def _fed_forward(self, layer: Layer, frames: Tensor, says: tuple[Tensor, ...]) -> Tensor:
-        shift, scale, gate = says
-        asked = torch.addcmul(shift, normed(frames), scale).to(self._dtype)
-        hidden = F.gelu(F.linear(asked, *layer.up), approximate="tanh")
-        return frames + gate * F.linear(hidden, *layer.down)
+        return self._feed_forward(frames, *says, *layer.up, *layer.down)
+
+
+def modulated(frames: Tensor, shift: Tensor, scale: Tensor, dtype: torch.dtype) -> Tensor:
+    """Normed frames as the time wants them, in ``dtype``."""
+    return torch.addcmul(shift, normed(frames), scale).to(dtype)
+
+
+def fed_forward(
+    frames: Tensor,
+    shift: Tensor,
+    scale: Tensor,
+    gate: Tensor,
+    up: Tensor,
+    up_bias: Tensor,
+    down: Tensor,
+    down_bias: Tensor,
+) -> Tensor:
+    """Frames (..., dim) float32 and what their layer's second half adds; products as weights."""
+    asked = modulated(frames, shift, scale, up.dtype)
+    hidden = F.gelu(F.linear(asked, up, up_bias), approximate="tanh")
+    return frames + gate * F.linear(hidden, down, down_bias)

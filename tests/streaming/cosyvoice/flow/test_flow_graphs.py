@@ -1,13 +1,13 @@
-"""Capturing steps: what is the same everywhere, and what CUDA alone has."""
+"""Capturing steps: on a tape, which any machine has, and on CUDA."""
 
 import pytest
 import torch
+from capturing import tape
 
-from streaming.config import CosyVoiceSettings
+from streaming.cosyvoice.capture import CudaRecord
 from streaming.cosyvoice.flow.base import Rows
 from streaming.cosyvoice.flow.batch import Shapes
 from streaming.cosyvoice.flow.graphs import SHAPES, Graphs
-from streaming.runners.cosyvoice.speed import of_flow
 
 CPU = torch.device("cpu")
 
@@ -27,12 +27,26 @@ def rows(device=CPU, value=1.0):
     )
 
 
-def test_on_a_cpu_a_step_runs_as_it_is():
+def test_a_replay_is_the_step_itself_and_knows_nothing_of_the_host():
     asked = []
-    graphs = Graphs(lambda given: asked.append(given) or given.x + 1)
-    given = rows()
-    assert torch.equal(graphs(given), given.x + 1)
-    assert asked[0] is given
+    graphs = Graphs(
+        lambda given: asked.append(given.host) or given.x * 2 + given.given.sum(),
+        tape,
+        Shapes((2,), (3,)),
+    )
+    for value in (1.0, 2.0, 3.0):
+        given = rows(value=value)
+        assert torch.equal(graphs(given), given.x * 2 + given.given.sum())
+    assert asked == [(), ()]  # to choose kernels, and to record
+
+
+def test_what_fits_no_shape_runs_as_it_is():
+    asked = []
+    for shapes in (Shapes((1,), (3,)), Shapes((2,), (2, 4))):
+        graphs = Graphs(lambda given: asked.append(given) or given.x + 1, tape, shapes)
+        given = rows()
+        assert torch.equal(graphs(given), given.x + 1)
+        assert asked[-1] is given
 
 
 def test_every_batch_has_a_shape_that_holds_it():
@@ -43,16 +57,11 @@ def test_every_batch_has_a_shape_that_holds_it():
             assert deep >= pages
 
 
-def test_what_is_asked_for_and_cannot_be_had_is_said(capfd):
-    speed = of_flow(CosyVoiceSettings(compile=True), CPU)
-    assert "eager" in speed.how
-    assert "not_compiled" in capfd.readouterr().err
-
-
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="graphs are captured on CUDA alone")
 def test_on_cuda_a_replay_is_the_step_itself():
     device = torch.device("cuda")
-    graphs = Graphs(lambda given: given.x * 2 + given.given.sum())
+    shapes = Shapes((2,), (3,))
+    graphs = Graphs(lambda given: given.x * 2 + given.given.sum(), CudaRecord(), shapes)
     with torch.cuda.stream(torch.cuda.Stream()):
         for value in (1.0, 2.0, 3.0):
             given = rows(device, value)

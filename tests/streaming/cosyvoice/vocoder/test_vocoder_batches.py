@@ -6,7 +6,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from vocoder_streams import SIZES, speech, streamed
 
+from streaming.cosyvoice.vocoder import MelStretch, VocoderV2, VocoderV3
+from streaming.cosyvoice.vocoder.shapes import Shapes
+
 CLOSE = 1e-4
+SAME = 1e-5
 LENGTHS = (70, 33, 12, 96, 51, 24, 80, 45)
 
 
@@ -73,12 +77,64 @@ def test_a_row_that_is_not_a_number_harms_no_other(vocoder):
     assert float((good - vocoder.whole(speech(30, 2), seed=2)).abs().max()) < CLOSE
 
 
-def test_padding_to_fixed_widths_changes_nothing(vocoder, monkeypatch):
+def at_speed(mel, hops, speed):
+    """The hops as they come out of a stretch."""
+    stretch, pieces = MelStretch(speed), cut(mel, hops)
+    made = []
+    for index, piece in enumerate(pieces):
+        new, stretch = stretch.push(piece, last=index == len(pieces) - 1)
+        made.append(new)
+    return made
+
+
+@settings(max_examples=5, deadline=None)
+@given(data=st.data())
+def test_filling_batches_up_to_few_shapes_changes_nothing(vocoder, data):
+    streams = []
+    for seed, length in enumerate(data.draw(st.permutations(LENGTHS))[:4]):
+        hops = data.draw(st.lists(st.integers(0, 30), min_size=1, max_size=4))
+        hops = hops if sum(hops) <= length else [length // 2, 0]
+        speed = data.draw(st.sampled_from([0.5, 0.9, 1.0, 1.3, 2.0]))
+        streams.append((seed, at_speed(speech(length, seed), hops, speed), seed % 3))
+    plain = together(vocoder, streams)
+    asked = []
+
+    def watched(advance):
+        return lambda *given: asked.append(given[0].shape[:2]) or advance(*given)
+
+    vocoder.launch(Shapes((1, 3, 4, 8), (16, 40, 64, 100, 220)), watched)
+    try:
+        filled_up = together(vocoder, streams)
+    finally:
+        vocoder.launch(Shapes())
+    assert asked
+    for one, other in zip(plain, filled_up, strict=True):
+        assert one.shape == other.shape
+        assert float((one - other).abs().max()) < SAME
+
+
+def test_what_fits_no_shape_is_left_as_it_is(vocoder):
     mel = speech(77)
-    plain = torch.cat(streamed(vocoder, mel, [16, 30, 31]))
-    monkeypatch.setattr(vocoder, "buckets", (24, 64))
-    padded = torch.cat(streamed(vocoder, mel, [16, 30, 31]))
-    assert float((plain - padded).abs().max()) < CLOSE
+    plain = vocoder.whole(mel)
+    vocoder.launch(Shapes((1,), (40,)), lambda _: pytest.fail)
+    try:
+        assert torch.equal(vocoder.whole(mel), plain)
+    finally:
+        vocoder.launch(Shapes())
+
+
+@pytest.mark.parametrize("kind", [VocoderV2, VocoderV3])
+def test_usual_hops_fill_most_of_their_shapes(kind):
+    kept, shapes = kind.kept_frames, kind.usual_shapes
+    for rows in (1, 2, 5, 32):
+        for frames in (50, 50 + kept):
+            wide, long = shapes.of(rows, frames)
+            assert rows * frames > 0.6 * wide * long
+    assert shapes.of(64, 50) is None
+    sizes = [wide * long for wide, long in shapes.all(64)]
+    assert sizes == sorted(sizes, reverse=True)  # the others use the memory of the largest
+    assert len(sizes) < 60
+    assert {wide for wide, _ in shapes.all(5)} == {1, 2, 3, 4, 6}
 
 
 def test_a_step_reads_nothing_back_from_the_device(vocoder):

@@ -1,0 +1,55 @@
+"""Compiling what lies between the products: chains of small operations that become one.
+
+Only functions of tensors that change none of them are compiled, each once for all shapes and
+layers: products are the libraries' anyway, a whole network takes minutes, and the pages that a
+step writes into must stay where they are. Knows: torch's compiler and how it fails. Does not
+know: what is compiled, whether that was asked for.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+
+import torch
+from torch import Tensor
+
+Pure = Callable[..., Tensor]
+"""Of tensors, and of what is always the same; it changes nothing."""
+
+Compile = Callable[[Pure], Pure]
+
+_log = logging.getLogger(__name__)
+
+
+def as_it_is(function: Pure) -> Pure:
+    """No compiling."""
+    return function
+
+
+class Compiled:
+    """A function that is compiled when it is first called, or runs as it is where that fails."""
+
+    def __init__(self, function: Pure, backend: str | Callable[..., object] = "inductor") -> None:
+        # Importing the compiler takes a second, which who does not compile need not wait.
+        from torch._dynamo.exc import TorchDynamoException  # noqa: PLC0415
+
+        self._failure = TorchDynamoException
+        self._plain = function
+        self._compiled: Pure | None = torch.compile(
+            function, dynamic=True, fullgraph=True, backend=backend
+        )
+
+    def __call__(self, *given: object) -> Tensor:
+        """As the function; its last bits may differ."""
+        if self._compiled is not None:
+            try:
+                return self._compiled(*given)
+            except self._failure as error:
+                _log.warning("%s is not compiled: %s", self._plain.__name__, _first_line(error))
+                self._compiled = None
+        return self._plain(*given)
+
+
+def _first_line(error: Exception) -> str:
+    return next(iter(str(error).strip().splitlines()), type(error).__name__)

@@ -1,0 +1,100 @@
+"""Which speed switches there are on a device, and what is said of those there are not."""
+
+import json
+
+import pytest
+import torch
+
+from streaming.config import CosyVoiceSettings
+from streaming.cosyvoice.capture import CudaRecord
+from streaming.cosyvoice.compiling import Compiled, as_it_is
+from streaming.cosyvoice.flow.graphs import SHAPES, Graphs
+from streaming.cosyvoice.sizes import VocoderSizes
+from streaming.cosyvoice.vocoder import VocoderV2, VocoderV3
+from streaming.cosyvoice.vocoder.graphs import Graphs as VocoderGraphs
+from streaming.runners.cosyvoice import speed
+from streaming.runners.cosyvoice.speed import speed_of
+
+CPU, CUDA = torch.device("cpu"), torch.device("cuda")
+PLAIN, COMPILE = CosyVoiceSettings(), CosyVoiceSettings(compile=True)
+
+
+@pytest.fixture
+def triton(monkeypatch):
+    """``triton(there)``: whether it is installed."""
+
+    def put(there):
+        monkeypatch.setattr(speed, "find_spec", lambda _: object() if there else None)
+
+    return put
+
+
+def said(capfd):
+    return [json.loads(line) for line in capfd.readouterr().err.splitlines()]
+
+
+def test_on_a_cpu_steps_run_as_they_are(capfd):
+    found = speed_of(PLAIN, CPU)
+    assert found.how == "eager on cpu: graphs are captured on CUDA alone"
+    assert (found.of_flow().shapes, found.of_flow().wrap) == (None, None)
+    assert found.of_flow().compiled is found.of_llm().wrap is as_it_is
+    assert said(capfd) == []
+
+
+def test_compiling_that_a_cpu_cannot_have_is_said_once(capfd):
+    found = speed_of(COMPILE, CPU)
+    assert found.compiled is as_it_is
+    (line,) = said(capfd)
+    assert (line["event"], line["level"]) == ("not_compiled", "warning")
+    assert "for CUDA alone" in line["why"]
+
+
+def test_on_cuda_steps_are_graphs(capfd):
+    found = speed_of(PLAIN, CUDA)
+    assert (found.how, found.compiled, found.record) == ("cuda graphs", as_it_is, CudaRecord)
+    euler = found.of_flow()
+    assert euler.shapes is SHAPES
+    assert isinstance(euler.wrap(lambda rows: rows.x), Graphs)
+    assert said(capfd) == []
+
+
+def test_without_triton_they_are_not_compiled_and_that_is_said(triton, capfd):
+    triton(there=False)
+    found = speed_of(COMPILE, CUDA)
+    assert (found.how, found.compiled, found.record) == ("cuda graphs", as_it_is, CudaRecord)
+    (line,) = said(capfd)
+    assert "Triton is not installed" in line["why"]
+
+
+def test_with_triton_all_networks_are_compiled(triton, capfd):
+    triton(there=True)
+    found = speed_of(COMPILE, CUDA)
+    assert found.how == "compiled, cuda graphs"
+    assert found.of_flow().compiled is found.of_llm().wrap is Compiled
+    assert said(capfd) == []
+
+
+@pytest.mark.parametrize("kind", [VocoderV2, VocoderV3])
+def test_the_vocoders_steps_are_graphs_too_and_its_curves_compiled(kind, triton):
+    triton(there=True)
+    vocoder = kind(VocoderSizes(base_channels=16, f0_channels=8)).fuse()
+    speed_of(COMPILE, CUDA).of_vocoder(vocoder)
+    assert vocoder._shapes is kind.usual_shapes
+    assert isinstance(vocoder._advance, VocoderGraphs)
+    curves = {block.curve for block in vocoder.modules() if hasattr(block, "curve")}
+    assert len(curves) == 1  # one for all: it is compiled once
+    assert isinstance(curves.pop(), Compiled)
+
+
+def test_each_network_has_memory_of_its_own_to_replay_in():
+    made = []
+
+    class Counted(CudaRecord):
+        def __init__(self):
+            made.append(self)
+            super().__init__()
+
+    found = speed.Speed("counted", record=Counted)
+    found.of_flow()
+    found.of_vocoder(VocoderV3(VocoderSizes(base_channels=16, f0_channels=8)).fuse())
+    assert len(made) == 2
