@@ -8,12 +8,13 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator, Sequence
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 import torch
 
-from benchmarks.gpu import cases, serve, table, verdict
+from benchmarks.gpu import cases, table, verdict
 from benchmarks.gpu.options import Options, parse
 from benchmarks.models import voices
 from benchmarks.models.voices import Made
@@ -23,8 +24,11 @@ from streaming.runners.cosyvoice.device import PRECISIONS, choose, name_of
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Exit status 2 where there is no such device."""
+    """Exit status 2 where there is no such device, or no psutil for ``--serve``."""
     options = parse(arguments)
+    if options.serve and find_spec("psutil") is None:
+        _say("--serve watches the server's processes with psutil, which `make setup-dev` installs")
+        return 2
     until_s = time.monotonic() + 60 * options.minutes
     try:
         device, dtype = choose(options.engine(Path(), Path()))
@@ -56,6 +60,8 @@ def _cases(
     options: Options, made: Made, device_name: str, until_s: float
 ) -> Iterator[dict[str, Any]]:
     if options.serve:
+        from benchmarks.gpu import serve  # noqa: PLC0415 - psutil, only for this
+
         _say("starting the server")
         yield from serve.run(options, made, device_name, until_s)
         return
