@@ -26,7 +26,8 @@ def main() -> int:
         return 2
     logs.configure(settings.log, [entry.key for entry in settings.access.api_keys])
     log = structlog.get_logger("server")
-    log.info("starting", version=VERSION, **describe(settings))
+    all_of_them = not logs.for_people(settings.log)
+    log.info("starting", version=VERSION, **describe(settings, all_of_them=all_of_them))
     for warning in advice(settings):
         log.warning(warning)
     build(settings).run()

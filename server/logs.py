@@ -66,7 +66,7 @@ def configure(
     ``stream`` is standard error unless given. Calling it again replaces what was set before.
     """
     out = stream or sys.stderr
-    as_json = settings.format == "json" or (settings.format == "auto" and not out.isatty())
+    as_json = not for_people(settings, out)
     shared = _shared(secrets)
     structlog.configure(
         processors=[*shared, structlog.stdlib.ProcessorFormatter.wrap_for_formatter],
@@ -82,6 +82,12 @@ def configure(
         )
     )
     _install(handler, settings.level.upper())
+
+
+def for_people(settings: LogSettings, stream: TextIO | None = None) -> bool:
+    """Whether lines are made to be read at a terminal, and not by a program."""
+    out = stream or sys.stderr
+    return settings.format == "console" or (settings.format == "auto" and out.isatty())
 
 
 def _install(handler: logging.Handler, level: str) -> None:

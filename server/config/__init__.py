@@ -51,11 +51,15 @@ def _checked(name: str, given: Given) -> Any:
     return value
 
 
-def describe(settings: Settings) -> dict[str, Any]:
-    """Every setting by its dotted name, for the start-up log; secrets are masked."""
+def describe(settings: Settings, *, all_of_them: bool = True) -> dict[str, Any]:
+    """Settings by their dotted names, for the start-up log; secrets are masked.
+
+    Every one, or those alone that are not the default.
+    """
     return {
         name: [_masked(item) for item in value] if name in SECRET_KEYS else value
         for name, value in flat(settings).items()
+        if all_of_them or value != KEYS[name].default
     }
 
 

@@ -217,7 +217,7 @@ _ON_THE_CPU: tuple[_EngineRule, ...] = (
     (
         lambda it: it.device == "cuda",
         "engine.device",
-        "auto | cpu, since {voice} runs on the CPU",
+        "auto | cpu, since {voice} runs on the CPU; a GPU is for CosyVoice, named by engine.model",
         "engine.runner",
     ),
     (

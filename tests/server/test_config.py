@@ -224,6 +224,15 @@ class TestKeys:
         assert shown["listen.port"] == 8000
         assert "hunter2" not in repr(shown)
 
+    def test_descriptions_for_people_leave_the_defaults_out(self):
+        assert describe(Settings(), all_of_them=False) == {}
+        settings = Settings(
+            listen=ListenSettings(port=9000),
+            access=AccessSettings(api_keys=(ApiKey("shop", "hunter2"),)),
+        )
+        shown = describe(settings, all_of_them=False)
+        assert shown == {"listen.port": 9000, "access.api_keys": ["shop:***"]}
+
 
 class TestUnknownNames:
     @pytest.mark.parametrize(

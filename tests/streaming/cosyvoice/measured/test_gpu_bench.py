@@ -256,6 +256,13 @@ class TestCommand:
         assert "There is no GPU to measure" in told
         assert "--device cpu --size tiny" in told
 
+    def test_what_the_server_is_watched_with_is_asked_for_before_anything_is_made(
+        self, monkeypatch, capsys
+    ):
+        monkeypatch.setattr("benchmarks.gpu.__main__.find_spec", {}.get)
+        assert main(["--serve", "--device", "cpu", "--size", "tiny"]) == 2
+        assert "make setup-dev" in capsys.readouterr().err
+
     def test_a_line_a_case_and_a_sentence(self, made, capsys):
         arguments = ["--device", "cpu", "--size", "tiny", "--contexts", "1,5", "--seconds", "2"]
         threads = torch.get_num_threads()
