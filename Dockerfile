@@ -4,7 +4,8 @@
 #   docker run --rm --read-only -p 8000:8000 cosystream
 #
 #   docker build --target cuda -t cosystream:cuda .
-#   docker run --rm --read-only --gpus all -p 8000:8000 cosystream:cuda
+#   docker run --rm --read-only --gpus all -p 8000:8000 -v "$PWD/models/cosyvoice3:/model:ro" \
+#     cosystream:cuda --model /model --device cuda --precision fp16
 #
 # Voices made of recordings are kept in a volume: add -v voices:/app/data. Everything else that it
 # speaks with is in the image: it starts and speaks without a network and with a read-only root.
