@@ -63,7 +63,8 @@ class CosyVoiceSettings:
     flow_mib: int = 0
     """Memory for what the flow keeps, in MiB; 0: what is left of the budget."""
     host_mib: int = 4096
-    """The host's memory for contexts that wait while the flow's is short, in MiB; 0: none."""
+    """The host's memory, in MiB, for contexts that wait while the flow's is short, and for voices
+    that nobody speaks with; 0: none."""
     memory_budget: float = 0.85
     """Of the device's free memory at the start, at most so much is taken."""
     streams: int = 4

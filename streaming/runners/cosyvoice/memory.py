@@ -32,8 +32,9 @@ PREFIX_SHARE = 0.1
 HOST_SHARE = 0.25
 """Of a CPU's free memory: other programs live there."""
 
-FEATURES_SHARE = 1 / 16
-"""Of the host's share, for what recordings say; the disk has that too."""
+SMALL_SHARE = 1 / 16
+"""Of the host's share, for what recordings say (the disk has that too), and as much again for what
+stands before texts in the LLM: small things that save much."""
 
 LEAST_FEATURES_BYTES = 16 << 20
 """So much in any case: some fifty recordings of 10 s."""
@@ -77,6 +78,8 @@ class Share:
     """Of the device beside it, for the LLM's beginnings of the same."""
     host_bytes: int
     """Of the host, for contexts that wait, and for voices after they left the device."""
+    prefix_host_bytes: int
+    """Of it, for the LLM's beginnings."""
     features_bytes: int
     """Of the host, for features of voices of which nothing else is in memory."""
     reserve_bytes: int
@@ -104,15 +107,16 @@ def share_out(settings: EngineSettings, needs: Needs, free: int) -> Share:
         raise ValueError(_too_little(budget, least, needs))
     flow = min(budget - working - slots * needs.position * (positions + 1), most)
     of_host = min(asked.host_mib << 20, int(free_host_bytes() * HOST_SHARE))
-    features = int(of_host * FEATURES_SHARE)
+    small = int(of_host * SMALL_SHARE)
     return Share(
         slots=slots,
         positions=positions,
         flow_bytes=flow,
         voice_bytes=int(flow * VOICE_SHARE),
         prefix_bytes=int(working * PREFIX_SHARE),
-        host_bytes=of_host - features,
-        features_bytes=max(features, LEAST_FEATURES_BYTES),
+        host_bytes=of_host - small,
+        prefix_host_bytes=small,
+        features_bytes=max(small, LEAST_FEATURES_BYTES),
         reserve_bytes=min(working, RESERVE_BYTES),
     )
 

@@ -140,7 +140,7 @@ class Speech:
         self.voices.give_back(state.voice)
         if self.voices.pages.too_many:
             self._aside(FLOW, self.voices.pages.trim)
-        if self.voices.prefixes.may_be_too_many:
+        if self.voices.prefixes.too_many:
             self._aside(LLM, self.voices.prefixes.trim)
 
     def figures(self) -> dict[str, float]:
@@ -209,7 +209,7 @@ class Speech:
 
     def _free_host(self) -> int:
         """A context that nobody waits for needs the room: voices can be made again."""
-        return self.voices.free_host()
+        return self.voices.pages.free_host()
 
     def _spare(self) -> int:
         """Other programs need memory: what voices hold beside the flow's pages, and steps had.

@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 from streaming.cosyvoice.flow.host import OutOfHostMemory
 from streaming.cosyvoice.flow.stream import Flow
 from streaming.cosyvoice.flow.values import FlowVoice
-from streaming.runners.cosyvoice.voice_parts import FlowPart, Hits, VoicePart
+from streaming.runners.cosyvoice.voice_parts import FlowPart, VoicePart
 
 
 class VoicePages:
@@ -88,14 +88,17 @@ class VoicePrefixes:
     """The LLM's parts."""
 
     def __init__(
-        self, flow: Flow, idle: Callable[[], Sequence[VoicePart]], hits: Hits, budget_bytes: int
+        self,
+        flow: Flow,
+        idle: Callable[[], Sequence[VoicePart]],
+        budget_bytes: int,
+        host_budget_bytes: int,
     ) -> None:
-        """As the flow's parts; the host's share is the same."""
+        """``idle`` and ``budget_bytes`` as of the flow's parts; of the host they get a part too."""
         self._flow = flow
         self._idle = idle
-        self._hits = hits
         self._budget_bytes = budget_bytes
-        self._came = 0
+        self._host_budget_bytes = host_budget_bytes
 
     @property
     def idle_bytes(self) -> int:
@@ -103,13 +106,12 @@ class VoicePrefixes:
         return sum(part.prefixes.device_bytes for part in self._idle())
 
     @property
-    def may_be_too_many(self) -> bool:
-        """Whether any came to the device since the last ``trim``."""
-        return self._hits.host + self._hits.misses != self._came
+    def too_many(self) -> bool:
+        """Whether ``trim`` has something to do."""
+        return self.idle_bytes > self._budget_bytes
 
     def trim(self) -> None:
         """Keep to the budget."""
-        self._came = self._hits.host + self._hits.misses
         idle = self._idle()
         over = sum(part.prefixes.device_bytes for part in idle) - self._budget_bytes
         for part in idle:
@@ -125,14 +127,8 @@ class VoicePrefixes:
             part.prefixes.to_host(self._flow.host)
         self._trim_host(idle)
 
-    def free_host(self) -> int:
-        """A voice's leave the host; how many bytes that was, 0: there are none."""
-        idle = self._idle()
-        return next((freed for part in idle if (freed := part.prefixes.clear_host())), 0)
-
     def _trim_host(self, idle: Sequence[VoicePart]) -> None:
-        """They take no more there than here: the rest is for pages."""
-        over = sum(part.prefixes.host_bytes for part in idle) - self._budget_bytes
+        over = sum(part.prefixes.host_bytes for part in idle) - self._host_budget_bytes
         for part in idle:
             if over <= 0:
                 break

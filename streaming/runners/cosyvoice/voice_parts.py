@@ -83,18 +83,15 @@ class Prefixes(MutableMapping[LlmPrompt, Prefix]):
     """
 
     def __init__(self, hits: Hits) -> None:
+        self.device_bytes = 0
+        """What they hold there."""
         self._hits = hits
         self._kept: dict[LlmPrompt, Prefix] = {}
         self._away: dict[LlmPrompt, _AwayPrefix] = {}
 
     @property
-    def device_bytes(self) -> int:
-        """What they hold there."""
-        return sum(prefix.bytes for prefix in list(self._kept.values()))
-
-    @property
     def host_bytes(self) -> int:
-        """The same of the host."""
+        """What they hold of the host."""
         return sum(each.away.bytes for each in list(self._away.values()))
 
     def to_host(self, host: HostMemory) -> int:
@@ -108,6 +105,7 @@ class Prefixes(MutableMapping[LlmPrompt, Prefix]):
                 pass  # it is made again of the next text's prompt
             del self._kept[prompt]
             freed += prefix.bytes
+        self.device_bytes -= freed
         return freed
 
     def clear_host(self) -> int:
@@ -129,12 +127,14 @@ class Prefixes(MutableMapping[LlmPrompt, Prefix]):
         return back
 
     def __setitem__(self, prompt: LlmPrompt, prefix: Prefix) -> None:
-        self._away.pop(prompt, None)
+        if prompt in self:
+            del self[prompt]
         self._kept[prompt] = prefix
+        self.device_bytes += prefix.bytes
 
     def __delitem__(self, prompt: LlmPrompt) -> None:
         if self._away.pop(prompt, None) is None:
-            del self._kept[prompt]
+            self.device_bytes -= self._kept.pop(prompt).bytes
 
     def __contains__(self, prompt: object) -> bool:
         return prompt in self._kept or prompt in self._away

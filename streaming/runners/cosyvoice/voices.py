@@ -9,7 +9,7 @@ first. Knows: which there are, who uses what. Does not know: contexts, steps.
 from __future__ import annotations
 
 import threading
-from collections import OrderedDict, defaultdict
+from collections import OrderedDict
 
 from streaming.cosyvoice.checkpoint import Speaker
 from streaming.cosyvoice.flow.stream import Flow
@@ -44,14 +44,16 @@ class Voices:
         self._reader = VoiceReader(files, listener, LANGUAGES[generation], speakers)
         self._features_bytes = share.features_bytes
         self._by_id: dict[str, VoicePart] = {}
-        self._parts: dict[str, VoicePart] = {}
+        self._parts: OrderedDict[str, VoicePart] = OrderedDict()
         self._flows: OrderedDict[str, FlowPart] = OrderedDict()
-        """The longest unused first."""
+        """Of both the longest unused first."""
         self._changing = threading.Lock()
         self._hits = Hits()
         self._prefix_hits = Hits()
         self.pages = VoicePages(flow, self._idle_flows, self._changing, share.voice_bytes)
-        self.prefixes = VoicePrefixes(flow, self._idle_parts, self._prefix_hits, share.prefix_bytes)
+        self.prefixes = VoicePrefixes(
+            flow, self._idle_parts, share.prefix_bytes, share.prefix_host_bytes
+        )
 
     # --- which there are -------------------------------------------------------------------
 
@@ -66,7 +68,7 @@ class Voices:
             part = self._by_id.get(voice)
             if part is None:
                 return False
-            self._flows.move_to_end(part.flow.key)
+            self._touch(part)
         return True
 
     def load(self, voice: str) -> None:
@@ -79,10 +81,10 @@ class Voices:
         part.prefixes = Prefixes(self._prefix_hits)
         with self._changing:
             flow = self._flows.setdefault(part.flow.key, part.flow)
-            self._flows.move_to_end(flow.key)
             flow.stays |= part.flow.stays
             part.flow = flow
             self._by_id[voice] = self._parts.setdefault(part.key, part)
+            self._touch(self._by_id[voice])
             self._trim_features(but=flow)
 
     def forget(self, voice: str) -> None:
@@ -112,13 +114,8 @@ class Voices:
         """A segment has ended."""
         with self._changing:
             part.flow.users -= 1
-            if part.flow.key in self._flows:
-                self._flows.move_to_end(part.flow.key)
+            self._touch(part)
             self._trim_features()
-
-    def free_host(self) -> int:
-        """Something leaves the host for good; how many bytes that was, 0: nothing can."""
-        return self.pages.free_host() or self.prefixes.free_host()
 
     # --- how much that is ------------------------------------------------------------------
 
@@ -167,7 +164,7 @@ class Voices:
                 return None
             flow = part.flow
             flow.users += 1
-            self._flows.move_to_end(flow.key)
+            self._touch(part)
             if flow.voice is not None:
                 self._hits.device += 1
             elif flow.away is not None:
@@ -187,21 +184,29 @@ class Voices:
                 over -= flow.feature_bytes
                 gone.add(flow)
         if gone:
-            for flow in gone:
-                del self._flows[flow.key]
-            self._parts = {key: part for key, part in self._parts.items() if part.flow not in gone}
-            self._by_id = {key: part for key, part in self._by_id.items() if part.flow not in gone}
+            self._drop(gone)
+
+    def _drop(self, gone: set[FlowPart]) -> None:
+        for flow in gone:
+            del self._flows[flow.key]
+        for voice, part in list(self._by_id.items()):
+            if part.flow in gone:
+                del self._by_id[voice]
+                self._parts.pop(part.key, None)
 
     def _idle_flows(self) -> list[FlowPart]:
         with self._changing:
             return [flow for flow in self._flows.values() if not flow.users]
 
     def _idle_parts(self) -> list[VoicePart]:
-        flows, parts = self._all()
-        by_flow: defaultdict[FlowPart, list[VoicePart]] = defaultdict(list)
-        for part in parts:
-            by_flow[part.flow].append(part)
-        return [part for flow in flows if not flow.users for part in by_flow[flow]]
+        with self._changing:
+            return [part for part in self._parts.values() if not part.flow.users]
+
+    def _touch(self, part: VoicePart) -> None:
+        """Somebody speaks with it, or is about to."""
+        if self._parts.get(part.key) is part:  # else it was forgotten
+            self._parts.move_to_end(part.key)
+            self._flows.move_to_end(part.flow.key)
 
     def _all(self) -> tuple[list[FlowPart], list[VoicePart]]:
         with self._changing:

@@ -128,8 +128,11 @@ def send_voices_away(runner, *, from_host=True):
     while voices.pages.free():
         pass
     voices.prefixes.leave()
-    while from_host and voices.free_host():
+    while from_host and voices.pages.free_host():
         pass
+    for part in voices._parts.values():
+        if from_host:
+            part.prefixes.clear_host()
 
 
 def settled(runner):
