@@ -30,8 +30,9 @@ let named = query.get("voice") !== null;
 /** Whether the server did so for what is being spoken. */
 let chosen = false;
 const cloning = new Cloning(() => texts, { changed: loadVoices, chosen: choose, recording: stop });
-/** Whether the server is loading its model. */
+/** Whether the server is loading its model, and whether it is to speak when it has. */
 let loading = false;
+let asked = false;
 /** Where in the text each utterance that is not live begins. */
 const bases = new WeakMap();
 // --- what the reader does -------------------------------------------------------------------
@@ -64,6 +65,9 @@ function speak() {
         return live.flush();
     if (editor.value.trim() === "")
         return problem(texts.nothing, "");
+    asked = loading && voices.voices.length === 0;
+    if (asked)
+        return;
     const utterance = begin({});
     utterance.write(editor.value);
     utterance.end();
@@ -82,6 +86,7 @@ async function letWrite() {
     utterance.end();
 }
 function stop() {
+    asked = false;
     const focused = document.activeElement === element("stop");
     speaker.cancel();
     if (focused)
@@ -175,6 +180,8 @@ async function loadVoices(chosen) {
         choose(chosen);
     offer();
     hint();
+    if (asked)
+        speak();
 }
 function load(state) {
     if (state === loading)

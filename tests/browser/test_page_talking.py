@@ -66,6 +66,22 @@ async def test_a_server_that_loads_its_model_is_waited_for(
     await expect(heard.page.locator("#problem")).to_be_hidden()
 
 
+async def test_what_is_asked_for_meanwhile_is_spoken_then(
+    heard: Heard, fake_server: FakeServer
+) -> None:
+    fake_server.faults.loading = True
+    await heard.page.goto(fake_server.url + "/")
+    await expect(heard.page.locator("#hint")).to_contain_text("What was asked for is spoken then.")
+    await heard.page.get_by_role("textbox").fill(TEXT)
+    await heard.page.get_by_role("button", name="Speak", exact=True).click()
+
+    fake_server.faults.loading = False
+
+    await expect(heard.page.locator("#said")).to_have_text("Done.", timeout=10_000)
+    await expect(heard.page.locator("#problem")).to_be_hidden()
+    assert len(fake_server.of("open")) == 1
+
+
 async def test_stopping_by_the_keyboard_leaves_the_focus_where_one_speaks_again(
     heard: Heard, fake_server: FakeServer
 ) -> None:

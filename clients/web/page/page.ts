@@ -34,8 +34,9 @@ let named = query.get("voice") !== null;
 /** Whether the server did so for what is being spoken. */
 let chosen = false;
 const cloning = new Cloning(() => texts, { changed: loadVoices, chosen: choose, recording: stop });
-/** Whether the server is loading its model. */
+/** Whether the server is loading its model, and whether it is to speak when it has. */
 let loading = false;
+let asked = false;
 /** Where in the text each utterance that is not live begins. */
 const bases = new WeakMap<Utterance, number>();
 
@@ -72,6 +73,8 @@ function speak(): void {
   speaker.unlock();
   if (liveSwitch.checked) return live.flush();
   if (editor.value.trim() === "") return problem(texts.nothing, "");
+  asked = loading && voices.voices.length === 0;
+  if (asked) return;
   const utterance = begin({});
   utterance.write(editor.value);
   utterance.end();
@@ -91,6 +94,7 @@ async function letWrite(): Promise<void> {
 }
 
 function stop(): void {
+  asked = false;
   const focused = document.activeElement === element("stop");
   speaker.cancel();
   if (focused) element("speak").focus(); // a button that is disabled would lose it to nowhere
@@ -182,6 +186,7 @@ async function loadVoices(chosen?: string): Promise<void> {
   if (chosen !== undefined) choose(chosen);
   offer();
   hint();
+  if (asked) speak();
 }
 
 function load(state: boolean): void {
