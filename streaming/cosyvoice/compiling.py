@@ -40,16 +40,23 @@ class Compiled:
             function, dynamic=True, fullgraph=True, backend=backend
         )
 
+    @property
+    def works(self) -> bool:
+        """Whether it has not failed."""
+        return self._compiled is not None
+
     def __call__(self, *given: object) -> Tensor:
         """As the function; its last bits may differ."""
         if self._compiled is not None:
             try:
                 return self._compiled(*given)
             except self._failure as error:
-                _log.warning("%s is not compiled: %s", self._plain.__name__, _first_line(error))
+                _log.warning("%s is not compiled: %s", self._plain.__name__, _said(error))
                 self._compiled = None
         return self._plain(*given)
 
 
-def _first_line(error: Exception) -> str:
-    return next(iter(str(error).strip().splitlines()), type(error).__name__)
+def _said(error: Exception) -> str:
+    """The cause; torch puts its own words around it, in several lines."""
+    lines = str(error.__cause__ or error).strip().splitlines()
+    return " ".join(line.strip() for line in lines[:2]) or type(error).__name__

@@ -179,19 +179,6 @@ def test_a_voice_that_was_removed_is_purged_from_the_device_too(checkpoint, tmp_
     assert settled(runner)
 
 
-def test_in_half_precision_it_speaks_too(checkpoint, tmp_path):
-    runner = load(checkpoint, tmp_path, precision="bf16")
-    rig = Rig(runner)
-    for ctx in (1, 2):
-        rig.speak(ctx, "Hello there.", seed=ctx)
-    rig.run(1, 2)
-    for ctx in (1, 2):
-        assert rig.of(ctx, Finished)
-        assert np.abs(rig.pcm(ctx)).max() > 100
-    assert "bf16" in runner.ready(2).device
-    assert settled(runner)
-
-
 def test_a_network_that_raises_on_one_context_fails_that_one_alone(runner, monkeypatch):
     step = runner._speech.models.vocoder.step
 
