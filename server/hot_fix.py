@@ -43,3 +43,12 @@ class HotFix(msgspec.Struct, frozen=True, kw_only=True):
             LexiconEntry(text=word, say=said.get(word, ""), pinyin=read.get(word, ""))
             for word in {**said, **read}
         )
+
+
+Lexicon = Annotated[tuple[LexiconEntry, ...], Meta(max_length=LEXICON_ENTRIES)] | HotFix
+"""A context's lexicon as a request may have it."""
+
+
+def entries_of(lexicon: Lexicon) -> tuple[LexiconEntry, ...]:
+    """The entries, in whichever form they came."""
+    return lexicon.entries() if isinstance(lexicon, HotFix) else lexicon

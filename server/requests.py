@@ -10,8 +10,8 @@ from typing import Annotated, Any, Literal
 import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
-from server.hot_fix import HotFix
-from streaming.messages import LEXICON_ENTRIES, LexiconEntry, Reasoning, TextMode
+from server.hot_fix import Lexicon, entries_of
+from streaming.messages import LexiconEntry, Reasoning, TextMode
 
 CtxId = Annotated[str, Meta(min_length=1, max_length=128)]
 Label = Annotated[str, Meta(max_length=128)]
@@ -74,13 +74,13 @@ class Open(Request, frozen=True, tag="open", kw_only=True):
     max_delay_ms: Annotated[int, Meta(ge=50, le=60_000)] | None = None
     priority: Annotated[int, Meta(ge=-10, le=10)] | None = None
     when: Literal["queue", "interrupt", "replace"] = "queue"
-    lexicon: Annotated[tuple[LexiconEntry, ...], Meta(max_length=LEXICON_ENTRIES)] | HotFix = ()
+    lexicon: Lexicon = ()
     reasoning: Reasoning = "speak"
 
     @property
     def entries(self) -> tuple[LexiconEntry, ...]:
         """The lexicon, in whichever form it came."""
-        return self.lexicon.entries() if isinstance(self.lexicon, HotFix) else self.lexicon
+        return entries_of(self.lexicon)
 
 
 class Text(Request, frozen=True, tag="text", kw_only=True):

@@ -22,12 +22,13 @@ from server import choosing, invalid
 from server.access import Identity
 from server.bodies import read_body
 from server.encoding import EncoderPool
+from server.hot_fix import Lexicon, entries_of
 from server.metrics import Outcome
 from server.services import Services
 from streaming.audio.containers import Container, ContainerName, open_container
 from streaming.engine.client import ContextRequest, EngineContext
 from streaming.errors import CosystreamError, InvalidValue, Overloaded, TextTooLong, by_code
-from streaming.messages import Audio, ContextEvent, Failed, Finished
+from streaming.messages import Audio, ContextEvent, Failed, Finished, Reasoning
 
 log = structlog.get_logger(__name__)
 
@@ -63,6 +64,8 @@ class SpeakRequest(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
     language: Annotated[str, Meta(min_length=1, max_length=35)] = "auto"
     seed: Annotated[int, Meta(ge=0, le=2**63 - 1)] = 0
     instruct: Annotated[str, Meta(max_length=1000)] | None = None
+    reasoning: Reasoning = "speak"
+    lexicon: Lexicon = ()
 
 
 async def read_request(request: Request, text_chars: int) -> SpeakRequest:
@@ -162,6 +165,8 @@ def to_engine(asked: SpeakRequest, identity: Identity) -> ContextRequest:
         speed=asked.speed,
         seed=asked.seed,
         instruct=asked.instruct,
+        reasoning=asked.reasoning,
+        lexicon=entries_of(asked.lexicon),
         priority=identity.priority(None),
     )
 

@@ -82,6 +82,26 @@ class TestSpeech:
         assert posted.status_code == gotten.status_code == 200
         assert posted.content == gotten.content
 
+    async def test_a_lexicon_and_dropped_thoughts_change_what_is_spoken(
+        self, live_server: LiveServer
+    ) -> None:
+        plain = {"text": "A GIF.", "format": "wav"}
+        thoughts = {**plain, "text": "<think>What is it?</think>A GIF.", "reasoning": "drop"}
+        words = [{"text": "GIF", "say": "graphics interchange format"}]
+        async with asking(live_server) as client:
+            short = await client.get("/v1/speak", params=plain)
+            same = await client.get("/v1/speak", params=thoughts)
+            longer = await client.post("/v1/speak", json={**plain, "lexicon": words})
+            fix = {"replace": [{"GIF": "graphics interchange format"}]}
+            as_long = await client.post("/v1/speak", json={**plain, "lexicon": fix})
+            wrong = await client.get("/v1/speak", params={**plain, "lexicon": "GIF"})
+        assert same.content == short.content
+        assert len(longer.content) > 1.3 * len(short.content)
+        assert as_long.content == longer.content
+        assert wrong.status_code == 400
+        assert wrong.json()["error"]["code"] == "invalid_value"
+        assert "lexicon" in wrong.json()["error"]["message"]
+
     async def test_the_beginning_comes_before_the_end_is_made(
         self, tone_server: LiveServer
     ) -> None:
