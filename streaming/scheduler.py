@@ -47,6 +47,15 @@ class Row(NamedTuple):
     """Nobody listens, so it has what is left of the device, as early as can be."""
 
 
+class UnderWay(NamedTuple):
+    """What is under way when a stage could have its next step."""
+
+    begin_by_s: float = float("inf")
+    """Of the other stages' steps, when the most pressing had to begin; infinite: none is."""
+    own: int = 0
+    """Steps of the stage itself, which the next would stand behind."""
+
+
 class Policy(Protocol):
     """What chooses when a stage has its next step, and its rows."""
 
@@ -54,11 +63,8 @@ class Policy(Protocol):
         """When the stage's next step must begin; ``NEVER`` where nothing of it can run."""
         ...
 
-    def due_s(self, line: Line, first_s: float, under_way_s: float, costs: Costs) -> float:
-        """When to launch such a step, if nothing happens before.
-
-        ``under_way_s`` is when the most pressing one under way had to begin; ``NEVER``: none is.
-        """
+    def due_s(self, line: Line, first_s: float, beside: UnderWay, costs: Costs) -> float:
+        """When to launch such a step, if nothing happens before."""
         ...
 
     def choose(self, stage: Stage, rows: Collection[Row], now_s: float, costs: Costs) -> list[Row]:
@@ -94,14 +100,14 @@ class Deadlines:
             return NEVER
         return min(rows).begin_by_s if stage.patient and self.patient else -NEVER
 
-    def due_s(self, line: Line, first_s: float, under_way_s: float, costs: Costs) -> float:
-        """Early on an idle device, when it presses beside what presses less.
+    def due_s(self, line: Line, first_s: float, beside: UnderWay, costs: Costs) -> float:
+        """Early on an idle device; when it presses, beside what presses less or behind its own.
 
         Beside what presses more not before that has come to its end, unless it is brief.
         """
-        if under_way_s == NEVER:
+        if beside.begin_by_s == NEVER and not beside.own:
             return -NEVER if line.hasty else first_s - self.early_s
-        if first_s < under_way_s:
+        if first_s < beside.begin_by_s:
             return first_s - self.margin_s
         return first_s if costs.line(line.stage.name).base_s <= self.brief_s else NEVER
 
@@ -202,13 +208,13 @@ class Line:
             self.hasty -= row.hasty
             self._first_s = None
 
-    def due_s(self, under_way_s: float, costs: Costs) -> float:
+    def due_s(self, beside: UnderWay, costs: Costs) -> float:
         """When to launch the next step, if nothing happens before."""
         if self._first_s is None:
             self._first_s = self._policy.first_s(self.stage, self._rows.values())
         if self._first_s == NEVER:
             return NEVER
-        return self._policy.due_s(self, self._first_s, under_way_s, costs)
+        return self._policy.due_s(self, self._first_s, beside, costs)
 
     def choose(self, now_s: float, costs: Costs) -> list[Row]:
         """The rows of the next step."""

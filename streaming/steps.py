@@ -31,6 +31,9 @@ class Stage:
     """Rows that a step can take."""
     in_flight: int = 1
     """Batches that may be launched and not yet taken; 2 keep a device busy."""
+    ahead: int = 1
+    """Steps of one context that may be under way at once: where a step finds on the device what
+    the one before it made, the host need not have read that."""
     prior: Cost = field(default_factory=Cost)
     """What a step costs before any has run."""
     patient: bool = False

@@ -15,7 +15,7 @@ from streaming.context import Context
 from streaming.costs import Costs
 from streaming.engine.loop import deadlines
 from streaming.messages import SAMPLE_RATE
-from streaming.scheduler import NEVER, Deadlines, Line, Policy, Row
+from streaming.scheduler import NEVER, Deadlines, Line, Policy, Row, UnderWay
 from streaming.steps import Stage
 
 VOXSERVE_MARGIN_S = 1.0
@@ -29,9 +29,9 @@ class EarliestArrival:
         del stage
         return -NEVER if rows else NEVER
 
-    def due_s(self, line: Line, first_s: float, under_way_s: float, costs: Costs) -> float:
+    def due_s(self, line: Line, first_s: float, beside: UnderWay, costs: Costs) -> float:
         """Whatever else is under way."""
-        del line, under_way_s, costs
+        del line, beside, costs
         return first_s
 
     def choose(self, stage: Stage, rows: Collection[Row], now_s: float, costs: Costs) -> list[Row]:

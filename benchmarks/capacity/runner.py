@@ -28,6 +28,9 @@ TOKENS_PER_CHAR = 1.5
 CACHED_PROMPT_TOKENS = 75
 """Speech tokens of a voice's recording, prefilled after each text: 3 s."""
 
+AHEAD = 2
+"""LLM steps under way at once, as on a GPU."""
+
 HOST_ROW_S = 0.00001
 """What a row of a step costs the host's one thread, from its end to its next launch."""
 
@@ -58,7 +61,7 @@ class ModelledRunner:
     ) -> None:
         self.stages = tuple(
             replace(stage, urgent=False)  # the device has one queue
-            for stage in stages(max_batch, device.costs)
+            for stage in stages(max_batch, device.costs, ahead=AHEAD)
         )
         self.device = SerialDevice(world)
         self.begun = self.released = 0
@@ -137,10 +140,12 @@ class ModelledRunner:
         units = 0
         for saying in batch:
             units += saying.progress.prefill_tokens or 1
-            saying.progress.prefill_tokens = 0
+            saying.progress.begin_llm()
 
         def land() -> list[StepResult]:
             for saying in batch:
+                saying.progress.end_llm()
+                saying.progress.prefill_tokens = 0
                 if not saying.progress.llm_done:
                     done = saying.progress.made_tokens + 1 >= saying.length_tokens
                     saying.progress.read_tokens(1, done=done)

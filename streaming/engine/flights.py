@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Generic, TypeVar
 
 from streaming.runners.base import Later, StepResult
+from streaming.scheduler import UnderWay
 from streaming.steps import Stage
 
 T = TypeVar("T")
@@ -67,10 +68,15 @@ class Flights(Generic[T]):
         self._under_way: list[_Flight[T]] = []
         self._counted_until_s = 0.0
 
-    @property
-    def pressing_s(self) -> float:
-        """When the most pressing batch under way had to begin; infinite where none is."""
-        return min((each.launch.begin_by_s for each in self._under_way), default=float("inf"))
+    def beside(self, stage: Stage) -> UnderWay:
+        """What a step of the stage would be launched beside."""
+        begin_by_s, own = float("inf"), 0
+        for each in self._under_way:
+            if each.launch.stage.name == stage.name:
+                own += 1
+            else:
+                begin_by_s = min(begin_by_s, each.launch.begin_by_s)
+        return UnderWay(begin_by_s, own)
 
     def room(self, stage: Stage) -> bool:
         """Whether one more batch of the stage may be launched."""

@@ -7,12 +7,13 @@ contexts and their tracks. Does not know: pipes, models, policy.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from operator import itemgetter
 from pathlib import Path
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from streaming.capacity import Steady, capacity
 from streaming.config import EngineSettings
@@ -85,14 +86,21 @@ class _Live:
     track: Track
     work: Work | None = None
     """The segment at the head, once it has its state."""
-    under_way: set[str] = field(default_factory=set)
-    """Stages of which a step of it is under way."""
+    under_way: Counter[str] = field(default_factory=Counter)
+    """How many steps of it are, by stage."""
     gone: bool = False
     """Cancelled, failed or finished; what is under way for it is not wanted any more."""
 
     @property
     def ctx(self) -> int:
         return self.context.open.ctx
+
+
+class _Ride(NamedTuple):
+    """A context's part in a step."""
+
+    live: _Live
+    work: Work
 
 
 class Engine:
@@ -119,7 +127,7 @@ class Engine:
         self._voices = VoiceLoader(runner.load_voice, mailbox.wake)
         self._removed: set[str] = set()
         """Voices that are still spoken with, or being loaded, though they were removed."""
-        self._flights: Flights[_Live] = Flights(mailbox.wake, settings.hang_timeout_s, clock.now)
+        self._flights: Flights[_Ride] = Flights(mailbox.wake, settings.hang_timeout_s, clock.now)
         self._lines = {stage.name: Line(stage, self._policy) for stage in runner.stages}
         self._live: dict[int, _Live] = {}
         self._out: list[Message] = []
@@ -151,11 +159,10 @@ class Engine:
         """How long nothing has to be done if nothing comes."""
         if self._out:
             return 0.0
-        pressing_s = self._flights.pressing_s
         due_s = self._vitals.due_s(len(self._live))
         for line in self._lines.values():
             if self._flights.room(line.stage):
-                due_s = min(due_s, line.due_s(pressing_s, self._costs))
+                due_s = min(due_s, line.due_s(self._flights.beside(line.stage), self._costs))
         return max(0.0, due_s - self._clock.now())
 
     def _launch_due(self) -> None:
@@ -164,20 +171,22 @@ class Engine:
         After one that was computed here and now the inbox is read before the next.
         """
         now_s = self._clock.now()
-        pressing_s = self._flights.pressing_s
         due = [
             (rows[0], line, rows)
             for line in self._lines.values()
-            if line.due_s(pressing_s, self._costs) <= now_s
-            and self._flights.room(line.stage)
-            and (rows := line.choose(now_s, self._costs))
+            if self._is_due(line, now_s) and (rows := line.choose(now_s, self._costs))
         ]
         due.sort(key=itemgetter(0))
         for index, (_, line, rows) in enumerate(due):
-            if index and line.due_s(self._flights.pressing_s, self._costs) > now_s:
+            if index and not self._is_due(line, now_s):
                 continue  # it can wait for what was just launched
             if not self._launch(line, rows):
                 break
+
+    def _is_due(self, line: Line, now_s: float) -> bool:
+        if not self._flights.room(line.stage):
+            return False
+        return line.due_s(self._flights.beside(line.stage), self._costs) <= now_s
 
     def _publish(self) -> None:
         now_s = self._clock.now()
@@ -303,43 +312,47 @@ class Engine:
         """Whether the step goes on elsewhere."""
         now_s = self._clock.now()
         stage = line.stage
-        owners = tuple(self._live[row.ctx] for row in rows)
-        works: list[Work] = []
-        for live, row in zip(owners, rows, strict=True):
+        rides: list[_Ride] = []
+        for row in rows:
+            live = self._live[row.ctx]
             assert live.work is not None, "only what has begun is launched"
             live.work.slack_s = row.finish_by_s - now_s
-            works.append(live.work)
-            live.under_way.add(stage.name)
+            live.under_way[stage.name] += 1
             line.drop(row.ctx)
+            rides.append(_Ride(live, live.work))
         units = tuple(row.want.units for row in rows)
-        launch = Launch(stage, owners, units, now_s, rows[0].begin_by_s)
-        results = self._run(stage, works)
-        if isinstance(results, Later):
-            self._flights.add(launch, results)
-            return True
-        self._arrive(Landed(launch, results, self._clock.now() - now_s))
-        return False
+        launch = Launch(stage, tuple(rides), units, now_s, rows[0].begin_by_s)
+        results = self._run(stage, [ride.work for ride in rides])
+        if not isinstance(results, Later):
+            self._arrive(Landed(launch, results, self._clock.now() - now_s))
+            return False
+        self._flights.add(launch, results)
+        if stage.ahead > 1:
+            for ride in rides:
+                self._ask(ride.live)
+        return True
 
     def _land(self) -> None:
         for landed in self._flights.landed(self._clock.now()):
             self._arrive(landed)
 
-    def _arrive(self, landed: Landed[_Live]) -> None:
+    def _arrive(self, landed: Landed[_Ride]) -> None:
         launch = landed.launch
         total = sum(launch.units)
         if self._trace is not None:
-            contexts = [live.ctx for live in launch.owners]
+            contexts = [ride.live.ctx for ride in launch.owners]
             now_s = self._clock.now()
             self._trace.step(launch.stage.name, launch.began_s, now_s, contexts, total)
         self._costs.learn(launch.stage.name, total, landed.took_s)
         self._vitals.steps += 1
         self._vitals.busy_s += landed.took_s
-        for live, result, units in zip(launch.owners, landed.results, launch.units, strict=True):
-            live.under_way.discard(launch.stage.name)
+        for ride, result, units in zip(launch.owners, landed.results, launch.units, strict=True):
+            live = ride.live
+            live.under_way[launch.stage.name] -= 1
             live.context.compute_s += landed.took_s * units / total
             if live.gone:
                 self._free(live)
-            else:
+            elif live.work is ride.work:  # else its segment was complete without this step
                 self._deliver(live, result)
 
     def _run(self, stage: Stage, works: Sequence[Work]) -> Sequence[StepResult] | Later:
@@ -474,7 +487,7 @@ class Engine:
         not_before_s = -NEVER
         for name, line in reversed(self._lines.items()):
             want = wants.get(name)
-            if want is not None and runnable and name not in live.under_way:
+            if want is not None and runnable and live.under_way[name] < line.stage.ahead:
                 row = rank(context, want, deadline_s, self._costs)
                 if row.begin_by_s < not_before_s:
                     row = row._replace(begin_by_s=not_before_s)
@@ -500,7 +513,7 @@ class Engine:
         self._free(live)
 
     def _free(self, live: _Live) -> None:
-        if not live.under_way:
+        if not live.under_way.total():
             self._end_segment(live)
 
     def _finish(self, live: _Live) -> None:

@@ -6,6 +6,8 @@ from collections import Counter
 import pytest
 from simulated import Simulated
 
+from streaming.scheduler import UnderWay
+
 CONTEXTS = 10_000
 AT_ONCE = 100
 IN_FLIGHT = {"llm": 2, "flow": 1, "vocoder": 1}
@@ -79,4 +81,5 @@ def test_no_state_is_lost(storm):
     assert runner.begun == runner.released > 0.7 * CONTEXTS
     assert not +runner.under_way
     assert not engine._live
-    assert all(line.due_s(0.0, engine._costs) == float("inf") for line in engine._lines.values())
+    lines = engine._lines.values()
+    assert all(line.due_s(UnderWay(), engine._costs) == float("inf") for line in lines)

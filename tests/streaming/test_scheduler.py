@@ -9,7 +9,16 @@ from making import context, segment, waiting
 
 from streaming.context import Context, Pending
 from streaming.costs import Costs
-from streaming.scheduler import CROWDED, NEVER, PRIORITY_S, Deadlines, Line, expect, rank
+from streaming.scheduler import (
+    CROWDED,
+    NEVER,
+    PRIORITY_S,
+    Deadlines,
+    Line,
+    UnderWay,
+    expect,
+    rank,
+)
 from streaming.steps import Cost, Following, Stage, Want
 
 RATE = 24_000
@@ -144,22 +153,26 @@ def want(slack_s, ctx=1, *, units=1.0, **kwargs):
 class TestPatience:
     policy = Deadlines(early_s=0.3, join_s=1.0)
 
-    def due_s(self, slack_s, under_way_s, **policy):
+    def due_s(self, slack_s, under_way_s=NEVER, *, own=0, **policy):
         line = line_of(PATIENT, [want(slack_s)], replace(self.policy, **policy))
-        return line.due_s(under_way_s, PRICES)
+        return line.due_s(UnderWay(under_way_s, own), PRICES)
 
     def taken(self, *rows, now_s=0.0):
         line = line_of(PATIENT, rows, self.policy)
         return [row.ctx for row in line.choose(now_s, PRICES)]
 
     def test_nobody_is_never_due(self):
-        assert Line(PATIENT, self.policy).due_s(NEVER, PRICES) == NEVER
+        assert Line(PATIENT, self.policy).due_s(UnderWay(), PRICES) == NEVER
 
     def test_an_idle_device_begins_early(self):
-        assert self.due_s(0.5, NEVER) == pytest.approx(0.2, abs=1e-4)
+        assert self.due_s(0.5) == pytest.approx(0.2, abs=1e-4)
 
     def test_beside_what_presses_less_a_step_begins_a_little_early(self):
         assert self.due_s(0.5, under_way_s=0.9) == pytest.approx(0.45, abs=1e-4)
+
+    def test_behind_one_of_its_own_stage_it_is_queued_once_it_presses(self):
+        assert self.due_s(0.5, own=1) == pytest.approx(0.45, abs=1e-4)
+        assert self.due_s(0.5, under_way_s=0.1, own=1) == NEVER
 
     def test_beside_what_presses_more_it_waits_for_that(self):
         assert self.due_s(0.5, under_way_s=0.1) == NEVER
@@ -170,7 +183,7 @@ class TestPatience:
 
     def test_a_stage_without_patience_is_due_at_once(self):
         line = line_of(Stage("flow"), [want(5.0)], self.policy)
-        assert line.due_s(0.1, PRICES) == -NEVER
+        assert line.due_s(UnderWay(0.1), PRICES) == -NEVER
 
     def test_who_has_time_for_long_does_not_join(self):
         assert self.taken(want(0.0, 1), want(0.9, 2), want(1.1, 3)) == [1, 2]
@@ -195,12 +208,12 @@ class TestHaste:
 
     def test_who_makes_a_file_has_an_idle_device_at_once(self):
         line = line_of(PATIENT, [want(30.0, hasty=True)], self.policy)
-        assert line.due_s(NEVER, PRICES) == -NEVER
+        assert line.due_s(UnderWay(), PRICES) == -NEVER
         assert len(line.choose(0.0, PRICES)) == 1
 
     def test_and_what_is_left_of_a_busy_one(self):
         line = line_of(PATIENT, [want(30.0, hasty=True)], self.policy)
-        assert line.due_s(0.0, PRICES) == NEVER
+        assert line.due_s(UnderWay(0.0), PRICES) == NEVER
         line.put(want(0.1, 2))
         assert [row.ctx for row in line.choose(0.0, PRICES)] == [2, 1]
 

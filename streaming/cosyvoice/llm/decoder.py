@@ -19,7 +19,7 @@ import torch
 from streaming.cosyvoice.llm.cache import Kept, KvCache
 from streaming.cosyvoice.llm.decoding import Decoding
 from streaming.cosyvoice.llm.errors import BadTokens, OutOfSlots
-from streaming.cosyvoice.llm.graphs import Launcher
+from streaming.cosyvoice.llm.graphs import Choices, Launcher
 from streaming.cosyvoice.llm.interleaving import StreamedText
 from streaming.cosyvoice.llm.model import SpeechLlm
 from streaming.cosyvoice.llm.packing import Buckets, pack, shapes_of
@@ -49,6 +49,25 @@ class Prefix:
     def bytes(self) -> int:
         """What it holds of the device's memory."""
         return self.kept.bytes
+
+
+@dataclass(frozen=True, eq=False)
+class Launched:
+    """A row of a step that is under way."""
+
+    decoding: Decoding
+    choices: Choices | None = None
+    """``None``: it draws nothing."""
+    at: int = 0
+
+    def take(self) -> list[int] | Exception:
+        """Its new sound tokens, or what ended it; waits for the device. Once, and in order."""
+        if self.choices is None or self.decoding.done:  # of one that had ended nobody hears more
+            return []
+        try:
+            return self.decoding.heard(self.choices[self.at])
+        except BadTokens as failure:
+            return failure
 
 
 class Decoder:
@@ -154,20 +173,25 @@ class Decoder:
         """A streamed one's text is complete."""
         _streamed(decoding).end()
 
-    @torch.inference_mode()
     def step(self, batch: Sequence[Decoding]) -> list[list[int] | Exception]:
-        """Feed each one's next piece; the new sound tokens of each, or what ended it alone.
+        """Feed each one's next piece; the new sound tokens of each, or what ended it alone."""
+        return [launched.take() for launched in self.launch(batch)]
 
-        Those that want nothing are left as they are and give an empty list. When this raises,
-        nothing has advanced, and the step may be tried again with fewer.
+    @torch.inference_mode()
+    def launch(self, batch: Sequence[Decoding]) -> list[Launched]:
+        """Feed each one's next piece; what each draws is taken when the device has done it.
+
+        A whole text's next step may be launched before that: it finds on the device what was drawn.
+        Those that want nothing are left as they are. When this raises, nothing has advanced, and
+        the step may be tried again with fewer.
         """
         if len({id(one) for one in batch}) < len(batch):
             raise ValueError("a decoding is in the batch twice")
         if any(one.released for one in batch):
             raise BadState("a released decoding cannot be stepped")
         rows = [one for one in batch if one.wants]
-        made = self._advance(rows) if rows else {}
-        return [made.get(one.slot, []) for one in batch]
+        drawing = self._advance(rows) if rows else {}
+        return [drawing.get(one.slot) or Launched(one) for one in batch]
 
     @torch.inference_mode()
     def release(self, decoding: Decoding) -> None:
@@ -179,13 +203,12 @@ class Decoder:
         self.cache.wipe(decoding.slot, min(touched, self.limits.positions))
         heapq.heappush(self._free, decoding.slot)
 
-    def _advance(self, rows: Sequence[Decoding]) -> dict[int, list[int] | Exception]:
+    def _advance(self, rows: Sequence[Decoding]) -> dict[int, Launched]:
         packed = pack(rows, self.cache, self._buckets)
         choices = self._launcher.run(packed)
         for one in rows:
             one.fed_piece()
-        drawn = zip(packed.drawing, choices, strict=False)  # padded draws are nobody's
-        return {one.slot: _heard(one, choice) for one, choice in drawn}
+        return {one.slot: Launched(one, choices, at) for at, one in enumerate(packed.drawing)}
 
     def _script(self, prompt: LlmPrompt, text: Sequence[int], *, streamed: bool) -> Script:
         kind = StreamedText if streamed else WholeText
@@ -193,13 +216,6 @@ class Decoder:
 
     def _silences(self) -> Silences:
         return Silences(self.model.sizes.generation)
-
-
-def _heard(decoding: Decoding, choice: int) -> list[int] | Exception:
-    try:
-        return decoding.heard(choice)
-    except BadTokens as failure:
-        return failure
 
 
 def _streamed(decoding: Decoding) -> StreamedText:

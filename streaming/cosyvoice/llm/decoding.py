@@ -48,8 +48,10 @@ class Decoding:
         return self.script.pieces[0]
 
     def fed_piece(self) -> None:
-        """The device has it."""
-        self.fed += len(self.script.pieces.popleft().codes)
+        """The device has it, or will."""
+        piece = self.script.pieces.popleft()
+        self.fed += len(piece.codes)
+        self.script.launched(piece)
 
     def heard(self, choice: int) -> list[int]:
         """Take a drawn choice: the sound tokens it adds, none or one. Raises ``BadTokens``."""

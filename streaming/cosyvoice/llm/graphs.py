@@ -25,6 +25,22 @@ class _Captured:
     choices: Tensor
 
 
+class Choices:
+    """What a step drew, there or on its way to the host."""
+
+    def __init__(self, host: Tensor, there: torch.cuda.Event | None) -> None:
+        """``host`` (draws,) int64 is good once ``there`` has happened."""
+        self._host = host
+        self._there = there
+
+    def __getitem__(self, at: int) -> int:
+        """One of them; waits until they are there."""
+        if self._there is not None:
+            self._there.synchronize()
+            self._there = None
+        return int(self._host[at])
+
+
 class Launcher:
     """Runs packed steps, replaying where it can."""
 
@@ -41,17 +57,18 @@ class Launcher:
             return "cuda graphs"
         return f"eager on {self._stepper.device.type}: graphs are captured on CUDA alone"
 
-    def run(self, packed: Packed) -> list[int]:
-        """The choices, once they are on the host: the step's only wait."""
-        if not self.captures or packed.chunks:
-            table = packed.table.to(self._stepper.device)
-            choices: list[int] = self._stepper.run(table, packed.shape, packed.chunks).tolist()
-            return choices
+    def run(self, packed: Packed) -> Choices:
+        """Launch it; the choices are on their way when this returns."""
+        if not self.captures:
+            return Choices(self._stepper.run(packed.table, packed.shape, packed.chunks), None)
+        table = packed.table.pin_memory()
+        if packed.chunks:
+            table = table.to(self._stepper.device, non_blocking=True)
+            return _on_the_way(self._stepper.run(table, packed.shape, packed.chunks))
         captured = self.capture(packed.shape)
-        captured.table.copy_(packed.table)
+        captured.table.copy_(table, non_blocking=True)
         captured.graph.replay()
-        replayed: list[int] = captured.choices.tolist()
-        return replayed
+        return _on_the_way(captured.choices)
 
     def capture(self, shape: StepShape) -> _Captured:
         """The graph of a shape, captured at the first call; padding alone is computed for that."""
@@ -70,3 +87,11 @@ class Launcher:
             choices = self._stepper.run(table, shape)
         self._captured[shape] = _Captured(graph, table, choices)
         return self._captured[shape]
+
+
+def _on_the_way(choices: Tensor) -> Choices:
+    host = torch.empty(choices.shape, dtype=choices.dtype, pin_memory=True)
+    host.copy_(choices, non_blocking=True)
+    there = torch.cuda.Event(blocking=True)  # type: ignore[no-untyped-call]
+    there.record(torch.cuda.current_stream(choices.device))
+    return Choices(host, there)

@@ -20,7 +20,7 @@ from typing import Literal
 from streaming.cosyvoice.llm.errors import OutOfPositions
 from streaming.cosyvoice.llm.ids import FILL, STOP, Ids
 from streaming.cosyvoice.llm.sampler import AFTER_FILL, MAY_END, MAY_FILL
-from streaming.cosyvoice.llm.script import Codes, Limits, LlmPrompt, Script, check_prompt
+from streaming.cosyvoice.llm.script import Codes, Limits, LlmPrompt, Piece, Script, check_prompt
 from streaming.cosyvoice.sizes import END_OF_PROMPT, Generation
 from streaming.errors import BadState
 
@@ -54,6 +54,8 @@ class StreamedText(Script):
         self._after_fill = 0
         self._given = 0
         self._ended = False
+        self._unheard = False
+        """Whether a draw is under way: what comes next depends on it."""
         self._fixed = 1 + len(prompt.text) + len(prompt.speech)
         self._used = 0
         self._feed((ids.sos, *ids.text(opening)))
@@ -82,8 +84,13 @@ class StreamedText(Script):
         self._ended = True
         self._plan()
 
+    def launched(self, piece: Piece) -> None:
+        """After a draw nothing is planned before it is heard."""
+        self._unheard = piece.samples
+
     def heard(self, choice: int) -> None:
         """Count a sound; after a fill, or fifteen, ask for text; after stop, be done."""
+        self._unheard = False
         self.steps += 1
         if choice == STOP:
             self.done = True
@@ -106,7 +113,7 @@ class StreamedText(Script):
 
     def _plan(self) -> None:
         """Queue whatever can be fed now; where that is nothing, the context waits."""
-        if self.done or any(piece.samples for piece in self.pieces):
+        if self.done or self._unheard or any(piece.samples for piece in self.pieces):
             return
         if self._phase == "prompt":
             self._interleave_prompt()

@@ -151,7 +151,7 @@ def _table(tokens: list[Token], drawing: Sequence[Decoding], draws: int, cache: 
     width = max(len(tokens), draws)
     last = {token[1]: row for row, token in enumerate(tokens) if token[3] != cache.nowhere}
     drawn = [
-        (last[one.slot], one.slot, one.script.steps, one.key, one.piece.flags) for one in drawing
+        (last[one.slot], one.slot, one.script.draws, one.key, one.piece.flags) for one in drawing
     ]
     drawn += [(0, cache.scratch, 0, 0, 0)] * (draws - len(drawn))
     table = torch.zeros((_ROWS, width), dtype=torch.int64)

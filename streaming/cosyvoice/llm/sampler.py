@@ -26,6 +26,12 @@ MAY_STOP, MAY_END, MAY_FILL, AFTER_FILL = 1, 2, 4, 8
 """Flags of a row. Any sign may be drawn, and is a stop; the sign of the end alone may; the fill
 may; the token before was a fill that nobody drew. Signs that no flag allows are masked."""
 
+
+def drawn_at(step: int) -> int:
+    """The code that stands for whatever a slot drew at a step: the device looks it up."""
+    return -1 - step % RING
+
+
 _ID_BITS = 13
 _ID_MASK = (1 << _ID_BITS) - 1
 
@@ -52,10 +58,13 @@ class Draw:
 
 
 class Sampler(Protocol):
-    """Logits (R, rows of the head) float32 to choices (R,) int64; notes them in the history."""
+    """Logits (R, rows of the head) float32 to choices (R,) int64."""
 
     def __call__(self, logits: Tensor, history: Tensor, draw: Draw, /) -> Tensor:
-        """``history`` (slots + 1, RING) holds at ``step % RING`` what each slot drew at a step."""
+        """``history`` (slots + 1, RING) holds at ``step % RING`` what each slot drew at a step.
+
+        A fill that nobody drew is noted in it (``AFTER_FILL``).
+        """
 
 
 class RepetitionAware:
@@ -73,9 +82,7 @@ class RepetitionAware:
         logp = self._masked(logits, draw.flags).log_softmax(dim=-1)
         recent = self._recent(history, draw)
         token = logp.argmax(dim=-1) if self._sampling.greedy else self._drawn(logp, recent, draw)
-        choice = self._choice(token, draw.flags)
-        history[draw.slots, draw.steps % RING] = choice
-        return torch.where(finite, choice, BROKEN)
+        return torch.where(finite, self._choice(token, draw.flags), BROKEN)
 
     def _masked(self, logits: Tensor, flags: Tensor) -> Tensor:
         signs = torch.arange(SPEECH_TOKENS, logits.shape[1], device=logits.device)

@@ -1,7 +1,8 @@
 """What a context feeds to the model and when it samples, for text that is there as a whole.
 
 A script is pure: it hands out *pieces* and hears what was drawn. Where pieces begin and end depends
-on the context alone, so what the model computes does not change with who shares its steps.
+on the context alone, so what the model computes does not change with who shares its steps. Of a
+whole text the piece after a draw is there as soon as that is launched, before it is heard.
 Does not know: slots, tensors, other contexts.
 """
 
@@ -13,7 +14,7 @@ from dataclasses import dataclass
 
 from streaming.cosyvoice.llm.errors import BadIds, OutOfPositions
 from streaming.cosyvoice.llm.ids import STOP, Ids
-from streaming.cosyvoice.llm.sampler import MAY_STOP
+from streaming.cosyvoice.llm.sampler import MAY_STOP, drawn_at
 from streaming.cosyvoice.sizes import END_OF_PROMPT, Generation
 
 Codes = tuple[int, ...]
@@ -46,7 +47,10 @@ class Limits:
 
 @dataclass(frozen=True)
 class Piece:
-    """Codes fed in one step, and whether a token is drawn after the last of them."""
+    """Codes fed in one step, and whether a token is drawn after the last of them.
+
+    A negative code stands for what an earlier step drew (``drawn_at``).
+    """
 
     codes: Codes
     samples: bool = False
@@ -62,10 +66,18 @@ class Script:
         self.made = 0
         """Sound tokens drawn."""
         self.steps = 0
-        """Draws, forced ones too: the place in the context's random numbers."""
+        """Draws that were heard, forced ones too: places in the context's random numbers."""
         self.done = False
         self.prefix: Codes = ()
         """What does not depend on the new text; the first pieces are exactly this."""
+
+    @property
+    def draws(self) -> int:
+        """Those that were launched: the place of the next one."""
+        return self.steps
+
+    def launched(self, piece: Piece) -> None:
+        """A piece is on its way; most scripts must hear what is drawn before they go on."""
 
     def heard(self, choice: int) -> None:
         """Go on after ``choice`` (a sound, stop or fill) was drawn."""
@@ -108,23 +120,35 @@ class WholeText(Script):
                 f"{len(text)} new ones leave {max(room, 0)} of {limits.positions} positions for "
                 f"speech: give less text at once, or a shorter prompt"
             )
+        self._draws = 0
         self.done = self._most == 0
         if not self.done:
             self._feed(rest, samples=True, flags=self._flags())
 
+    @property
+    def draws(self) -> int:
+        """Those that were launched: as many sounds, or the last is a stop."""
+        return self._draws
+
+    def launched(self, piece: Piece) -> None:
+        """What is drawn is fed again, whatever it will be: of a stop nothing more is heard."""
+        if not piece.samples:
+            return
+        self._draws += 1
+        if self._draws < self._most:
+            self._feed((drawn_at(self._draws - 1),), samples=True, flags=self._flags())
+
     def heard(self, choice: int) -> None:
-        """A sound is fed again; stop, or the limit, is the end."""
+        """Stop, or the limit, is the end."""
         self.steps += 1
         if choice == STOP:
             self.done = True
             return
         self.made += 1
         self.done = self.made >= self._most
-        if not self.done:
-            self._feed((choice,), samples=True, flags=self._flags())
 
     def _flags(self) -> int:
-        return MAY_STOP if self.made >= self._least else 0
+        return MAY_STOP if self._draws >= self._least else 0
 
 
 def check_prompt(generation: Generation, prompt: LlmPrompt) -> None:

@@ -1,5 +1,6 @@
 """The device's part of a step: a table in, choices out; nothing else crosses to the host.
 
+What a slot draws stays on the device, in its history, where its next step finds it.
 Does not know: decodings, how tables are made, graphs.
 """
 
@@ -12,6 +13,7 @@ from streaming.cosyvoice.llm import packing
 from streaming.cosyvoice.llm.attention import Chunk, Reads, chunk_bias, row_bias
 from streaming.cosyvoice.llm.body import Place, rotary_table
 from streaming.cosyvoice.llm.cache import KvCache
+from streaming.cosyvoice.llm.ids import FILL
 from streaming.cosyvoice.llm.model import SpeechLlm
 from streaming.cosyvoice.llm.packing import StepShape, idle_table
 from streaming.cosyvoice.llm.sampler import RING, Draw, Sampler
@@ -33,6 +35,8 @@ class Stepper:
     def run(self, table: Tensor, shape: StepShape, chunks: tuple[Chunk, ...] = ()) -> Tensor:
         """Choices (draws,) int64 on the device, for ``table`` (9, N) on the device."""
         codes, slots, positions, write_at = table[: packing.TAKE, : shape.tokens].unbind()
+        drawn = self.history[slots, (-1 - codes).clamp(min=0)]
+        codes = torch.where(codes < 0, drawn, codes)
         dtype = self.cache.keys.dtype
         reads = Reads(
             rows=shape.rows,
@@ -49,7 +53,11 @@ class Stepper:
             return codes[:0]
         take, *draw = table[packing.TAKE :, : shape.draws].unbind()
         logits = self.model.logits(hidden[take])
-        return self.sampler(logits, self.history, Draw(*draw))
+        draws = Draw(*draw)
+        choices = self.sampler(logits, self.history, draws)
+        # Whatever it was, it can be fed: of a row that broke nothing more is heard.
+        self.history[draws.slots, draws.steps % RING] = choices.clamp(0, FILL)
+        return choices
 
     def idle_table(self, shape: StepShape) -> Tensor:
         """A table of padding alone: it can be computed at any time and leaves nothing behind."""

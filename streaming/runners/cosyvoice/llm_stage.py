@@ -9,10 +9,11 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from streaming.cosyvoice.llm.decoder import Decoder
+from streaming.cosyvoice.llm.decoder import Decoder, Launched
 from streaming.cosyvoice.llm.decoding import Decoding
 from streaming.errors import SynthesisFailed
 from streaming.runners.base import Later, Made, StepResult
+from streaming.runners.cosyvoice.progress import Progress
 from streaming.runners.cosyvoice.threads import Place
 from streaming.runners.cosyvoice.together import together
 from streaming.runners.cosyvoice.utterance import Utterance
@@ -36,24 +37,27 @@ class LlmStage:
         return self._decoder.mode
 
     def step(self, rows: Sequence[Utterance]) -> Later:
-        """One piece of each."""
+        """One piece of each; the next one may be launched before this has come to its end."""
+        for row in rows:
+            row.progress.begin_llm()
         made = self._place.run(lambda: together(rows, self._compute))
-        return Later(made, lambda made: [_land(*each) for each in zip(rows, made, strict=True)])
+
+        def land(launched: Sequence[Launched | Exception]) -> list[StepResult]:
+            return [self._land(*each) for each in zip(rows, launched, strict=True)]
+
+        return Later(made, land)
 
     def release(self, utterance: Utterance) -> None:
         """Free its slot, after what was launched for it."""
         self._place.run(lambda: self._release(utterance))
 
-    def _compute(self, rows: Sequence[Utterance]) -> list[list[int] | Exception]:
+    def _compute(self, rows: Sequence[Utterance]) -> list[Launched | Exception]:
         begun = [self._decoding(row) for row in rows]
         there = [each for each in begun if isinstance(each, Decoding)]
-        stepped = iter(self._decoder.step(there))
-        made = [next(stepped) if isinstance(each, Decoding) else each for each in begun]
         for row in rows:
             self._keep_prefix(row)
-            if row.decoding is not None and row.decoding.done:
-                self._decoder.release(row.decoding)
-        return made
+        launched = iter(self._decoder.launch(there))
+        return [next(launched) if isinstance(each, Decoding) else each for each in begun]
 
     def _decoding(self, row: Utterance) -> Decoding | Exception:
         """A slot with the first step; not to have one fails this row alone."""
@@ -85,19 +89,26 @@ class LlmStage:
         if utterance.decoding is not None:
             self._decoder.release(utterance.decoding)
 
+    def _land(self, row: Utterance, launched: Launched | Exception) -> StepResult:
+        row.progress.end_llm()
+        made = launched if isinstance(launched, Exception) else launched.take()
+        if isinstance(made, Exception):
+            return made
+        assert row.decoding is not None, "a step begins it"
+        row.tokens += made
+        _count(row.progress, row.decoding, len(made))
+        if row.decoding.done:
+            self.release(row)
+            if not row.progress.made_tokens:
+                return SynthesisFailed(f"the model found nothing to say (seed {row.seed})")
+        return Made(_NOTHING, done=False, state=row, expected_samples=row.expected_samples)
 
-def _land(row: Utterance, made: list[int] | Exception) -> StepResult:
-    if isinstance(made, Exception):
-        return made
-    assert row.decoding is not None, "a step begins it"
-    done = row.decoding.done
-    row.tokens += made
-    progress = row.progress
-    progress.read_tokens(len(made), done=done)
-    progress.llm_waits = not done and not row.decoding.wants
+
+def _count(progress: Progress, decoding: Decoding, made: int) -> None:
+    progress.read_tokens(made, done=decoding.done)
     progress.prefill_tokens = 0
-    if row.decoding.wants and (length := len(row.decoding.piece.codes)) > 1:
+    if progress.llm_under_way:
+        return  # a token's: its stage may be at the decoding right now
+    progress.llm_waits = not decoding.done and not decoding.wants
+    if decoding.wants and (length := len(decoding.piece.codes)) > 1:
         progress.prefill_tokens = length
-    if done and not progress.made_tokens:
-        return SynthesisFailed(f"the model found nothing to say (seed {row.seed})")
-    return Made(_NOTHING, done=False, state=row, expected_samples=row.expected_samples)

@@ -27,6 +27,8 @@ class Progress:
     speed: float = 1.0
     prefill_tokens: int = 0
     """Of the LLM's next step, where that is a prefill; else 0."""
+    llm_under_way: int = 0
+    """Of its steps, how many are launched and have not come to their end."""
     llm_waits: bool = False
     """For text that has not come."""
     llm_done: bool = False
@@ -63,6 +65,14 @@ class Progress:
             self._vocoder() if frames or self.flow_done else None,
         )
         return [want for want in wants if want is not None]
+
+    def begin_llm(self) -> None:
+        """One of its steps is launched."""
+        self.llm_under_way += 1
+
+    def end_llm(self) -> None:
+        """The first of them has come to its end, well or not."""
+        self.llm_under_way -= 1
 
     def read_tokens(self, count: int, *, done: bool) -> None:
         """The LLM has made so many, perhaps its last."""
@@ -103,7 +113,9 @@ class Progress:
         self.hop = 0
 
     def _llm(self, waiting_s: float) -> Want | None:
-        usable = self.available - self.rhythm.lookahead_tokens
+        if self.llm_under_way and self.prefill_tokens:
+            return None  # what follows a piece of prompt is known once that has come to its end
+        usable = self.available + self.llm_under_way - self.rhythm.lookahead_tokens
         if usable >= LARGEST_TOKENS:
             return None
         covered, block = 0, self.block_rest  # tokens in whole blocks, and the next block's

@@ -53,17 +53,18 @@ LLM_SHARED, FLOW_SHARED = 0.65, 0.5
 2, 170 have 37 and 13). The vocoder's are as the flow's."""
 
 
-def stages(max_batch: int, priors: Mapping[str, Cost], *, in_flight: int = 1) -> tuple[Stage, ...]:
-    """The three, each with one batch at a time.
+def stages(max_batch: int, priors: Mapping[str, Cost], *, ahead: int = 1) -> tuple[Stage, ...]:
+    """The three, each with one batch at a time, but that the LLM's next may be queued ``ahead``.
 
-    A second queued behind it would take the rows that came in between, too few to pay; the device
-    has the other stages' steps to do meanwhile.
+    Of the others a second would take the rows that came in between, too few to pay; the device
+    has other steps to do meanwhile.
     """
     return tuple(
         Stage(
             name,
             max_batch=max_batch,
-            in_flight=in_flight,
+            in_flight=ahead if name == LLM else 1,
+            ahead=ahead if name == LLM else 1,
             prior=priors[name],
             patient=True,
             urgent=name != FLOW,

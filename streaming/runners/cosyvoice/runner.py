@@ -57,6 +57,8 @@ class CosyVoiceRunner:
             UnknownVoice: the default voice is not there.
         """
         models = build(self._settings)
+        ahead = 2 if models.device.type == "cuda" else 1
+        self.stages = stages(self._settings.cosyvoice.max_batch, PRIORS, ahead=ahead)
         speech = Speech(models, self._settings)
         self._default = self._default or speech.voices.own[0].id
         catalog.find(speech.voices.own, self._default)

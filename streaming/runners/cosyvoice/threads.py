@@ -1,9 +1,10 @@
 """Where a stage's steps are computed: in place on a CPU, in a thread and a stream on a GPU.
 
-A thread a stage launches its kernels on a stream of its own and waits for them there, so no stage
-waits for another, nothing runs on the default stream, and all that a network keeps is touched by
-its own thread alone. Asked for one stream, all stages share one such thread, and take turns. Knows:
-threads, streams. Does not know: what is computed.
+A thread a stage launches its kernels on a stream of its own, and another waits for them. So no
+stage waits for another, a step can be launched while the one before it is computed, nothing runs on
+the default stream, and all that a network keeps is touched by its own thread alone. Asked for one
+stream, all stages share such a pair, and take turns. Knows: threads, streams. Does not know: what
+is computed.
 """
 
 from __future__ import annotations
@@ -58,8 +59,9 @@ class Stream(Protocol):
         """While it lasts, what this thread launches goes there."""
         ...
 
-    def synchronize(self) -> None:
-        """Wait for all that was launched."""
+    def mark(self) -> Callable[[], None]:
+        """What waits for all that was launched on it until now."""
+        ...
 
 
 class CudaStream:
@@ -72,31 +74,51 @@ class CudaStream:
         """As torch does it."""
         return torch.cuda.stream(self.cuda)
 
-    def synchronize(self) -> None:
-        """Without holding up other threads."""
-        self.cuda.synchronize()
+    def mark(self) -> Callable[[], None]:
+        """An event's wait, which holds up no other thread."""
+        event = torch.cuda.Event(blocking=True)  # type: ignore[no-untyped-call]
+        event.record(self.cuda)
+        wait: Callable[[], None] = event.synchronize
+        return wait
 
 
 class StreamThread:
-    """One thread, one stream."""
+    """One stream, a thread that launches on it, and one that waits for it."""
 
     def __init__(self, name: str, stream: Stream) -> None:
         self._stream = stream
-        self._pool = ThreadPoolExecutor(max_workers=1, thread_name_prefix=name)
+        self._launches = ThreadPoolExecutor(max_workers=1, thread_name_prefix=name)
+        self._waits = ThreadPoolExecutor(max_workers=1, thread_name_prefix=f"{name}-waits")
 
     def run(self, work: Callable[[], T]) -> Future[T]:
         """Done when the stream has done it."""
-        return self._pool.submit(self._run, work)
+        future: Future[T] = Future()
+        self._launches.submit(self._launch, work, future)
+        return future
 
     def close(self) -> None:
-        """End the thread once it has done what it was given."""
-        self._pool.shutdown()
+        """End the threads once they have done what they were given."""
+        self._launches.shutdown()
+        self._waits.shutdown()
 
-    def _run(self, work: Callable[[], T]) -> T:
-        with self._stream.entered():
-            made = work()
-            self._stream.synchronize()
-        return made
+    def _launch(self, work: Callable[[], T], future: Future[T]) -> None:
+        try:
+            with self._stream.entered():
+                made = work()
+                wait = self._stream.mark()
+        except BaseException as error:  # noqa: BLE001 - handed on to whoever waits for the result
+            self._waits.submit(future.set_exception, error)
+        else:
+            self._waits.submit(_finish, wait, made, future)
+
+
+def _finish(wait: Callable[[], None], made: T, future: Future[T]) -> None:
+    try:
+        wait()
+    except BaseException as error:  # noqa: BLE001 - what was launched failed on the device
+        future.set_exception(error)
+    else:
+        future.set_result(made)
 
 
 def places(

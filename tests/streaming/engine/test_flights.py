@@ -16,6 +16,7 @@ from streaming.errors import UnsupportedLanguage
 from streaming.messages import Audio, Cancel, End, Failed, Finished, Open, Released, Speak
 from streaming.runners.base import SPEECH, Later, Made
 from streaming.runners.tone import ToneRunner
+from streaming.scheduler import UnderWay
 from streaming.steps import Stage, Want
 
 SLOW, QUICK = "tone-b", "tone-a"
@@ -232,13 +233,15 @@ def test_time_counts_once_and_for_what_goes_first_on_the_device():
     assert air.landed() == {"flow": 0.4}
 
 
-def test_it_knows_the_most_pressing_that_is_under_way():
+def test_it_knows_what_a_step_would_be_launched_beside():
     air = Air()
-    assert air.flights.pressing_s == float("inf")
-    for stage, begin_by_s in (("flow", 3.0), ("llm", 2.0)):
-        launch = Launch(Stage(stage), ("a",), (1.0,), 0.0, begin_by_s)
-        air.flights.add(launch, Later(Future()))
-    assert air.flights.pressing_s == 2.0
+    flow, llm, vocoder = Stage("flow"), Stage("llm", in_flight=2), Stage("vocoder")
+    assert air.flights.beside(llm) == UnderWay(float("inf"), 0)
+    for stage, begin_by_s in ((flow, 3.0), (llm, 2.0), (llm, 4.0)):
+        air.flights.add(Launch(stage, ("a",), (1.0,), 0.0, begin_by_s), Later(Future()))
+    assert air.flights.beside(vocoder) == UnderWay(2.0, 0)
+    assert air.flights.beside(flow) == UnderWay(2.0, 1)
+    assert air.flights.beside(llm) == UnderWay(3.0, 2)
 
 
 def test_what_raises_when_it_lands_is_told_to_its_rows():

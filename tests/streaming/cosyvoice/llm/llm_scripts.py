@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from itertools import count
 
 from streaming.cosyvoice.llm.ids import ids_of
+from streaming.cosyvoice.llm.sampler import drawn_at
 from streaming.cosyvoice.llm.script import Limits, Piece, Script
 from streaming.cosyvoice.sizes import LlmSizes
 
@@ -22,7 +23,7 @@ def sounds() -> Answer:
 
 
 class Feed:
-    """Codes in the order they were fed, and what was drawn after which."""
+    """Codes in the order they were fed, drawn ones as what was drawn, and draws after which."""
 
     def __init__(self, script: Script, answer: Answer) -> None:
         self.script = script
@@ -31,6 +32,7 @@ class Feed:
         """How many codes had been fed at each draw."""
         self.pieces: list[Piece] = []
         self._answer = answer
+        self._drawn: dict[int, int] = {}
 
     def run(self, draws: int = 10_000) -> Feed:
         """Go on until nothing can be fed, or so many more tokens were drawn."""
@@ -42,7 +44,10 @@ class Feed:
     def _step(self) -> None:
         piece = self.script.pieces.popleft()
         self.pieces.append(piece)
-        self.codes += piece.codes
+        self.codes += [self._drawn.get(code, code) for code in piece.codes]
+        step = self.script.draws
+        self.script.launched(piece)
         if piece.samples:
             self.draws.append(len(self.codes))
-            self.script.heard(self._answer(piece))
+            choice = self._drawn[drawn_at(step)] = self._answer(piece)
+            self.script.heard(choice)

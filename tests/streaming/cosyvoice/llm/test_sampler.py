@@ -102,13 +102,6 @@ def test_what_a_slot_drew_before_this_context_is_no_repetition() -> None:
     assert RULE(logits_of({7: 0.9}), history, draw_of(1)).tolist() == [7]
 
 
-def test_the_draw_is_noted_at_its_step() -> None:
-    history = blank(1)
-    RULE(logits_of({7: 0.99}), history, draw_of(1, first_step=RING + 3))
-    assert history[0, 3] == 7
-    assert int((history != -1).sum()) == 1
-
-
 @pytest.mark.parametrize(
     ("sign", "flags", "wanted"),
     [

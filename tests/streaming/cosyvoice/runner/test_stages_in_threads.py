@@ -28,8 +28,8 @@ class NullStream:
     def entered(self):
         return contextlib.nullcontext()
 
-    def synchronize(self):
-        """Nothing is under way."""
+    def mark(self):
+        return lambda: None
 
 
 @pytest.fixture(params=[1, 4])
@@ -47,7 +47,7 @@ def threaded(request, runner, monkeypatch):
     monkeypatch.setattr(speech_module, "places", places)
     runner._speech = Speech(before.models, runner._settings)
     runner._speech.voices = before.voices
-    runner.stages = stages(8, PRIORS, in_flight=2)
+    runner.stages = stages(8, PRIORS, ahead=2)
     yield runner, in_place
     runner._speech.close()
     runner._speech, runner.stages = before, inline
@@ -66,7 +66,7 @@ def idle(rig, ctx):
     """Until nothing of the context is under way."""
     for _ in range(2000):
         live = rig.engine._live.get(ctx)
-        if live is None or not live.under_way:
+        if live is None or not live.under_way.total():
             return
         rig.turns(1)
     raise AssertionError("a step has not ended")

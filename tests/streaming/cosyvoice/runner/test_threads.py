@@ -19,14 +19,18 @@ class NullStream:
     def __init__(self, *of):
         self.priority = of[-1] if of else None
         self.threads = set()
-        self.waited = 0
+        self.marked = self.waited = 0
 
     @contextlib.contextmanager
     def entered(self):
         self.threads.add(threading.current_thread().name)
         yield
 
-    def synchronize(self):
+    def mark(self):
+        self.marked += 1
+        return self.wait
+
+    def wait(self):
         self.waited += 1
 
 
@@ -121,6 +125,35 @@ def test_what_is_given_to_a_place_is_done_in_order_and_what_it_raises_is_told(ma
         given[1].result(A_WHILE_S)
     place.close()
     assert order == [1, "raised", 2]
+
+
+def test_a_step_is_launched_while_the_one_before_it_is_computed():
+    stream, computed = NullStream(), threading.Event()
+    stream.wait = lambda: computed.wait(A_WHILE_S)
+    place = StreamThread("test", stream)
+    first, launched = place.run(lambda: "first"), threading.Event()
+    second = place.run(launched.set)
+    assert launched.wait(A_WHILE_S)
+    assert not first.done()
+    computed.set()
+    assert first.result(A_WHILE_S) == "first"
+    second.result(A_WHILE_S)
+    place.close()
+
+
+def test_what_fails_on_the_device_is_told_to_its_own_step():
+    stream = NullStream()
+    place = StreamThread("test", stream)
+
+    def fail():
+        raise RuntimeError("the device is gone")
+
+    stream.wait = fail
+    with pytest.raises(RuntimeError, match="the device is gone"):
+        place.run(lambda: None).result(A_WHILE_S)
+    stream.wait = lambda: None
+    assert place.run(lambda: "next").result(A_WHILE_S) == "next"
+    place.close()
 
 
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="needs CUDA: streams of a device")

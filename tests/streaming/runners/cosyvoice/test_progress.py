@@ -47,6 +47,28 @@ def test_it_begins_with_the_llm_alone():
     assert set(stages(begun(prefill_tokens=40))) == {"llm"}
 
 
+def test_tokens_under_way_count_for_the_llm_and_not_for_a_hop():
+    progress = begun()
+    progress.read_tokens(9, done=False)
+    progress.begin_llm()
+    (want,) = progress.wants(0.0, COSTS)
+    assert [(each.stage, each.times) for each in want.then] == [("flow", 10), ("vocoder", 1)]
+    progress.begin_llm()
+    assert set(stages(progress)) == {"llm"}
+    for expected in ({"llm"}, {"llm", "flow"}):
+        progress.end_llm()
+        progress.read_tokens(1, done=False)
+        assert set(stages(progress)) == expected
+
+
+def test_what_follows_a_piece_of_prompt_is_not_known_before_its_end():
+    progress = begun(prefill_tokens=40)
+    progress.begin_llm()
+    assert stages(progress) == {}
+    progress.end_llm()
+    assert set(stages(progress)) == {"llm"}
+
+
 def test_the_first_hop_is_begun_when_its_lookahead_is_there():
     progress = begun()
     progress.read_tokens(10, done=False)

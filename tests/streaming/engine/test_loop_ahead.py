@@ -1,0 +1,109 @@
+"""A stage whose next step may be launched before the one in front of it was read."""
+
+from concurrent.futures import Future
+
+import numpy as np
+from test_loop import Mailbox, kinds, opened
+
+from streaming.clock import ManualClock
+from streaming.config import EngineSettings
+from streaming.engine.loop import Engine
+from streaming.messages import Audio, Cancel, Finished, Released, SegmentStarted, Stats
+from streaming.runners.base import Later, Made
+from streaming.runners.tone import ToneRunner
+from streaming.steps import Stage, Want
+
+SOUND = np.full(2400, 0.1, np.float32)
+
+
+class Held(ToneRunner):
+    """Steps of a second of speech that end when a test says so."""
+
+    stages = (Stage("llm", max_batch=8, in_flight=2, ahead=2),)
+
+    def __init__(self, settings):
+        super().__init__(settings)
+        self.begun = 0
+        self.launched, self.released = [], []
+        self.under_way = []
+
+    def begin(self, _work):
+        self.begun += 1
+        return self.begun
+
+    def wants(self, _work, _costs):
+        return (Want("llm"),)
+
+    def step(self, _stage, batch):
+        self.launched.append([(work.ctx, work.state) for work in batch])
+        self.under_way.append((Future(), [work.state for work in batch]))
+        return Later(self.under_way[-1][0])
+
+    def release(self, state):
+        self.released.append(state)
+
+    def end(self, *, done=False):
+        """The oldest step comes to its end."""
+        future, states = self.under_way.pop(0)
+        future.set_result([Made(SOUND, done, state) for state in states])
+
+
+class Bench:
+    def __init__(self):
+        settings = EngineSettings(runner="tone", max_ahead_s=1000.0)
+        self.runner, self.mailbox = Held(settings), Mailbox()
+        self.engine = Engine(self.runner, settings, self.mailbox, ManualClock())
+
+    def turn(self, *messages, times=3):
+        self.mailbox.inbox.extend(messages)
+        self.mailbox.sent.clear()
+        for _ in range(times):
+            self.engine.turn()
+        return [each for each in self.mailbox.sent if not isinstance(each, Stats)]
+
+
+def test_a_second_step_of_a_context_is_queued_behind_its_first_and_no_third():
+    bench = Bench()
+    bench.turn(*opened(1, "Hello."))
+    assert bench.runner.launched == [[(1, 1)], [(1, 1)]]
+    bench.runner.end()
+    assert kinds(bench.turn()) == [SegmentStarted, Audio]
+    assert bench.runner.launched == [[(1, 1)]] * 3
+
+
+def test_who_comes_meanwhile_shares_the_second():
+    bench = Bench()
+    bench.turn(*opened(1, "Hello."), times=1)
+    bench.turn(*opened(2, "Hello."))
+    assert bench.runner.launched == [[(1, 1)], [(1, 1), (2, 2)]]
+
+
+def test_a_segment_that_was_complete_before_its_last_step_hears_no_more_of_it():
+    bench = Bench()
+    bench.turn(*opened(1, "Hello.", "Again."))
+    bench.runner.end(done=True)
+    first = bench.turn()
+    assert bench.runner.released == [1]
+    assert bench.runner.launched[2:] == [[(1, 2)]]
+    bench.runner.end()  # the one in vain
+    assert bench.turn() == []
+    bench.runner.end(done=True)
+    events = first + bench.turn()
+    assert kinds(events).count(SegmentStarted) == 2
+    assert kinds(events)[-1] is Finished
+    sound = np.concatenate(
+        [np.frombuffer(each.pcm, "<i2") for each in events if isinstance(each, Audio)]
+    )
+    assert np.count_nonzero(np.abs(sound) > 3000) < 2 * len(SOUND)
+    assert bench.runner.released == [1, 2]
+
+
+def test_after_a_cancel_its_state_is_kept_until_both_have_come_to_their_end():
+    bench = Bench()
+    bench.turn(*opened(1, "Hello."))
+    assert kinds(bench.turn(Cancel(ctx=1))) == [Released]
+    for expected in ([], [1]):
+        bench.runner.end()
+        assert bench.turn() == []
+        assert bench.runner.released == expected
+    assert len(bench.runner.launched) == 2
