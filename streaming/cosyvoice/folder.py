@@ -144,10 +144,12 @@ def find(folder: Path) -> Layout:
     Raises:
         NotACheckpoint: there is no such folder, or no yaml that names a generation, or two.
     """
+    if folder.is_file():
+        raise NotACheckpoint(f"{folder} is a file; a checkpoint is a folder: name {folder.parent}")
     if not folder.is_dir():
-        what = "is a file" if folder.exists() else "does not exist"
         raise NotACheckpoint(
-            f"{folder} {what}; a checkpoint is a folder. {advice('cosyvoice3', folder)} fetches one"
+            f"{folder} does not exist; a checkpoint is a folder. "
+            f"{advice('cosyvoice3', folder)} fetches one"
         )
     found = [name for name in GENERATIONS if (folder / f"{name}.yaml").is_file()]
     if len(found) == 1:

@@ -188,7 +188,8 @@ class TestNotAFolder:
         assert "streaming.cosyvoice.download" in message
 
     def test_a_file(self, folder):
-        assert "is a file" in refusal(NotACheckpoint, folder / "llm.pt")
+        message = refusal(NotACheckpoint, folder / "llm.pt")
+        assert f"is a file; a checkpoint is a folder: name {folder}" in message
 
     def test_a_folder_of_other_things(self, tmp_path):
         message = refusal(NotACheckpoint, tmp_path)
