@@ -108,13 +108,15 @@ def _mixed(found: re.Match[str]) -> str | None:
 def _number(found: re.Match[str]) -> str:
     written = found.group()
     plain = written.lstrip("+-−±")
+    after = " " if found.string[found.end() : found.end() + 1].isalpha() else ""
+    before = " " if found.string[: found.start()][-1:].isalpha() else ""
     if len(plain) > _LONGEST_PLAIN and plain.isdigit():
-        return grouped_digits(plain)
-    letter_follows = found.string[found.end() : found.end() + 1].isalpha()
-    letter_before = found.string[: found.start()][-1:].isalpha()
-    if letter_before and len(plain) > 2 and plain.isdigit():
-        return f" {digits(plain)}{' ' if letter_follows else ''}"
-    return f"{' ' if letter_before else ''}{signed(written)}{' ' if letter_follows else ''}"
+        said = grouped_digits(plain)
+    elif before and len(plain) > 2 and plain.isdigit():
+        said = digits(plain)
+    else:
+        said = signed(written)
+    return f"{before}{said}{after}"
 
 
 _RULES: tuple[tuple[re.Pattern[str], Make], ...] = (
