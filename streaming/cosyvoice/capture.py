@@ -1,7 +1,8 @@
 """Steps captured once on CUDA and replayed: one launch in place of a thousand.
 
 A captured step looks at tensors that stay where they are: what is given is copied into them, what
-was made is copied out. A shape that cannot be captured runs as it is from then on, and is told of.
+was made is copied out. All shapes of a step share those, and what lies between: they are replayed
+one at a time. A shape that cannot be captured runs as it is from then on, and is told of.
 Knows: tensors, streams. Does not know: what a step computes, which shapes come again.
 """
 
@@ -23,10 +24,10 @@ _log = logging.getLogger(__name__)
 
 
 class Record(Protocol):
-    """Something that runs a step so that it can be run again without Python."""
+    """Something that runs work so that it can be run again without Python."""
 
-    def __call__(self, step: Callable[[], Tensors]) -> tuple[Callable[[], None], Tensors]:
-        """What runs it again, and the tensors in which its results then are.
+    def __call__(self, work: Callable[[], None]) -> Callable[[], None]:
+        """What runs it again, over the same tensors. ``work`` has run before, but not recorded.
 
         Raises ``RuntimeError`` where it cannot.
         """
@@ -34,14 +35,13 @@ class Record(Protocol):
 
 
 class CudaRecord:
-    """CUDA graphs. Those of one record share their memory: they are replayed one at a time."""
+    """CUDA graphs. Those of one record share their memory: largest first, they need no more."""
 
     def __init__(self) -> None:
         self._pool: Any = None
 
-    def __call__(self, step: Callable[[], Tensors]) -> tuple[Callable[[], None], Tensors]:
+    def __call__(self, work: Callable[[], None]) -> Callable[[], None]:
         """Captured on the current stream, whose priority its kernels keep."""
-        step()  # libraries choose their kernels outside the capture
         current = torch.cuda.current_stream()
         current.synchronize()
         # The default stream cannot be captured: there torch takes one of its own.
@@ -52,8 +52,8 @@ class CudaRecord:
         with torch.cuda.graph(
             graph, pool=self._pool, stream=stream, capture_error_mode="thread_local"
         ):
-            made = step()
-        return graph.replay, made
+            work()
+        return graph.replay
 
 
 @dataclass(frozen=True)
@@ -72,6 +72,7 @@ class Captured:
         self._step = step
         self._record = record
         self._kept: dict[Hashable, _Kept | None] = {}
+        self._buffers: dict[object, Tensor] = {}
 
     def __call__(self, shape: Hashable, given: Sequence[Tensor]) -> Tensors:
         """The step of ``given``; all that have the same ``shape`` are alike but in their values."""
@@ -80,16 +81,33 @@ class Captured:
         kept = self._kept[shape]
         if kept is None:
             return self._step(tuple(given))
-        for fixed, new in zip(kept.given, given, strict=True):
-            fixed.copy_(new)
+        _copy(given, kept.given)
         kept.replay()
         return tuple(made.clone() for made in kept.made)
 
     def _recorded(self, shape: Hashable, given: Sequence[Tensor]) -> _Kept | None:
-        fixed = tuple(each.clone() for each in given)
+        fixed = self._places("given", given)
         try:
-            replay, made = self._record(lambda: self._step(fixed))
+            _copy(given, fixed)
+            # Run once outside the capture: it is when libraries choose their kernels.
+            made = self._places("made", self._step(fixed))
+            replay = self._record(lambda: _copy(self._step(fixed), made))
         except RuntimeError as error:
             _log.warning("%s steps of shape %s are not captured: %s", self._name, shape, error)
             return None
         return _Kept(fixed, made, replay)
+
+    def _places(self, side: str, likes: Sequence[Tensor]) -> Tensors:
+        """Where such tensors stay; a shape met after a larger one takes its place."""
+        return tuple(self._place((side, at), like) for at, like in enumerate(likes))
+
+    def _place(self, key: object, like: Tensor) -> Tensor:
+        held = self._buffers.get(key)
+        if held is None or held.numel() < like.numel():
+            held = self._buffers[key] = like.new_empty(like.numel())
+        return held[: like.numel()].view(like.shape)
+
+
+def _copy(given: Sequence[Tensor], fixed: Sequence[Tensor]) -> None:
+    for place, new in zip(fixed, given, strict=True):
+        place.copy_(new)

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import os
 import signal
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -15,6 +17,8 @@ import pytest
 from recordings import a_recording
 from servers import LiveServer, start
 from talk import Audio, decode_opus, eventually, talking
+
+from streaming.cosyvoice.sizes import Generation
 
 pytestmark = pytest.mark.skipif(
     find_spec("torch") is None, reason="torch is not installed: make setup-cosyvoice"
@@ -26,39 +30,69 @@ SPEECH_S = 90.0
 """Random networks do not know when to stop, and the machine may be busy."""
 
 
+Server = Callable[[Generation], LiveServer]
+"""``server_of(generation)``."""
+
+
 @pytest.fixture(scope="module")
-def checkpoint(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def checkpoint_of(tmp_path_factory: pytest.TempPathFactory) -> Callable[[Generation], Path]:
+    """``checkpoint_of(generation)``: a folder, written when it is first asked for."""
     from streaming.cosyvoice.tiny import write  # noqa: PLC0415 - needs torch
 
-    folder = tmp_path_factory.mktemp("checkpoint")
-    write(folder, "cosyvoice3")
-    return folder
+    @cache
+    def written(generation: Generation) -> Path:
+        folder = tmp_path_factory.mktemp(generation)
+        write(folder, generation)
+        return folder
+
+    return written
 
 
 @pytest.fixture(scope="module")
-def server(checkpoint: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[LiveServer]:
-    folder = tmp_path_factory.mktemp("cosyvoice")
-    live = start(
-        folder,
-        engine__model=checkpoint,
-        engine__device="cpu",
-        engine__slots=8,
-        engine__voices_dir=folder / "voices",
-        engine__cosyvoice__flow_mib=256,
-    )
-    yield live
-    live.stop()
+def server_of(
+    checkpoint_of: Callable[[Generation], Path], tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Server]:
+    started: dict[str, LiveServer] = {}
+
+    def of(generation: Generation) -> LiveServer:
+        if generation not in started:
+            folder = tmp_path_factory.mktemp(f"server-{generation}")
+            started[generation] = start(
+                folder,
+                engine__model=checkpoint_of(generation),
+                engine__device="cpu",
+                engine__slots=8,
+                engine__voices_dir=folder / "voices",
+                engine__cosyvoice__flow_mib=256,
+            )
+        return started[generation]
+
+    yield of
+    for live in started.values():
+        live.stop()
 
 
-async def test_it_says_what_it_is_and_who_speaks(server: LiveServer) -> None:
-    async with httpx.AsyncClient(base_url=server.url) as client:
+@pytest.fixture
+def server(server_of: Server) -> LiveServer:
+    """Of version 3."""
+    return server_of("cosyvoice3")
+
+
+@pytest.fixture(params=["cosyvoice3", "cosyvoice2"])
+def either(request: pytest.FixtureRequest, server_of: Server) -> LiveServer:
+    """Of each version, for what does not take long."""
+    return server_of(request.param)
+
+
+async def test_it_says_what_it_is_and_who_speaks(either: LiveServer) -> None:
+    async with httpx.AsyncClient(base_url=either.url) as client:
         listed = (await client.get("/v1/voices")).json()
     assert {voice["id"] for voice in listed["voices"]} >= {"starter-english", "starter-mandarin"}
     assert listed["default"] == "starter-english"
 
 
-async def test_text_goes_in_and_opus_comes_out_without_a_hole(server: LiveServer) -> None:
-    async with talking(server.ws_url, UNPACED) as talk:
+async def test_text_goes_in_and_opus_comes_out_without_a_hole(either: LiveServer) -> None:
+    async with talking(either.ws_url, UNPACED) as talk:
         await talk.send("open", ctx="a")
         for delta in ("Hel", "lo th", "ere. ", "And ", "you."):
             await talk.send("text", ctx="a", delta=delta)
@@ -91,16 +125,16 @@ async def test_the_same_seed_says_the_same_whoever_else_speaks(server: LiveServe
     assert not np.array_equal(together[0], together[1])
 
 
-async def test_after_cancelled_nothing_is_heard_and_its_slot_is_free(server: LiveServer) -> None:
-    before = server.metric("free_slots")
-    async with talking(server.ws_url, PCM) as talk:
+async def test_after_cancelled_nothing_is_heard_and_its_slot_is_free(either: LiveServer) -> None:
+    before = either.metric("free_slots")
+    async with talking(either.ws_url, PCM) as talk:
         await talk.send("open", ctx="a")
         await talk.send("text", ctx="a", delta="This is a longer sentence, to be interrupted. ")
         await talk.until("segment", timeout_s=SPEECH_S)
         await talk.send("cancel", ctx="a")
         await talk.until("cancelled")
         assert not [each for each in await talk.quiet(0.5) if isinstance(each, Audio)]
-    await eventually(lambda: server.metric("free_slots") == before, 20)
+    await eventually(lambda: either.metric("free_slots") == before, 20)
 
 
 async def test_text_that_pauses_in_mid_sentence_harms_nobody(server: LiveServer) -> None:
@@ -135,8 +169,8 @@ async def test_a_voice_made_of_a_recording_speaks_and_can_be_removed(server: Liv
         assert (await client.delete(f"/v1/voices/{voice}")).status_code == 204
 
 
-async def test_options_are_taken_and_none_is_dropped_unseen(server: LiveServer) -> None:
-    async with talking(server.ws_url, PCM) as talk:
+async def test_options_are_taken_and_none_is_dropped_unseen(either: LiveServer) -> None:
+    async with talking(either.ws_url, PCM) as talk:
         await talk.send("open", ctx="a", speed=1.5, instruct="Happily.", language="en", seed=4)
         await talk.send("text", ctx="a", delta="Hello.")
         await talk.send("end", ctx="a")
@@ -168,14 +202,27 @@ def engine_of(server: LiveServer) -> int:
     return engine.pid
 
 
-def test_without_a_gpu_cuda_is_refused_in_words(checkpoint: Path, tmp_path: Path) -> None:
+def test_without_a_gpu_cuda_is_refused_in_words(
+    checkpoint_of: Callable[[Generation], Path], tmp_path: Path
+) -> None:
     import torch  # noqa: PLC0415 - the module may be collected without
 
     if torch.cuda.is_available():
         pytest.skip("there is a GPU here")
-    live = start(tmp_path, wait=False, engine__model=checkpoint, engine__device="cuda")
+    live = start(
+        tmp_path, wait=False, engine__model=checkpoint_of("cosyvoice3"), engine__device="cuda"
+    )
     try:
         with pytest.raises(AssertionError, match=r"engine.device is 'cuda', but this torch"):
             live.wait_ready()
     finally:
         live.stop()
+
+
+def test_the_log_says_in_one_line_where_and_how_each_network_runs(either: LiveServer) -> None:
+    lines = [json.loads(line) for line in either.log.splitlines() if line.startswith("{")]
+    said = next(line for line in lines if line["event"] == "ready_to_speak")
+    assert said["generation"] in {"cosyvoice2", "cosyvoice3"}
+    assert (said["device"], said["precision"]) == ("cpu", "fp32")
+    how = {said[stage] for stage in ("llm", "flow", "vocoder")}
+    assert how == {"eager on cpu: graphs are captured on CUDA alone"}

@@ -69,10 +69,10 @@ class Flow:
         What is compiled or captured for a shape is then there before anyone waits for it.
         """
         device = self._network.device
-        shapes = [
+        shapes = [  # the largest first: the others use its memory
             (count, deep)
-            for count in self._shapes.rows
-            for deep in self._shapes.pages
+            for count in reversed(self._shapes.rows)
+            for deep in reversed(self._shapes.pages)
             if count <= rows and deep <= pages
         ]
         for count, deep in shapes:

@@ -98,10 +98,9 @@ def _overwrite(first, again):
         first.copy_(again)
 
 
-def tape(step):
-    """A :class:`~streaming.cosyvoice.capture.Record`, of a CPU: as a capture, runs it twice."""
-    step()
+def tape(work):
+    """A :class:`~streaming.cosyvoice.capture.Record`, of a CPU."""
     played = Tape()
     with played:
-        made = step()
-    return played.replay, made
+        work()
+    return played.replay

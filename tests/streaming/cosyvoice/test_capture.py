@@ -38,9 +38,9 @@ def test_results_outlive_the_next_replay_and_what_was_given_is_left_as_it_was():
 def test_each_shape_is_recorded_once():
     recorded = []
 
-    def record(step):
+    def record(work):
         recorded.append(1)
-        return tape(step)
+        return tape(work)
 
     captured = Captured("some", doubled, record)
     for count in (3, 4, 3, 4):
@@ -48,8 +48,19 @@ def test_each_shape_is_recorded_once():
     assert len(recorded) == 2
 
 
+def test_all_shapes_stay_in_the_same_place_and_none_is_heard_in_another():
+    captured = Captured("some", doubled, tape)
+    for turn in range(2):
+        for count in (2, 5, 4, 1, 5, 2):
+            given = some(10 * turn + count, count)
+            for made, wanted in zip(captured(count, given), doubled(given), strict=True):
+                assert torch.equal(made, wanted)
+    places = {kept.given[0].data_ptr() for count, kept in captured._kept.items() if count != 2}
+    assert len(places) == 1  # two came before the largest
+
+
 def test_what_cannot_be_captured_runs_as_it_is_and_that_is_said_once(caplog):
-    def record(_step):
+    def record(_work):
         raise RuntimeError("operation not permitted when stream is capturing")
 
     captured = Captured("some", doubled, record)
