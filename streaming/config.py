@@ -70,7 +70,8 @@ class CosyVoiceSettings:
     streams: int = 4
     """CUDA streams: 1 for all stages, or 4, one a stage and one for copies."""
     compile: bool = False
-    """Compile the flow's steps on a GPU: a long start, then less time a step."""
+    """Compile what lies between the products of flow and vocoder, on a GPU: a longer start, then
+    less time a step."""
 
 
 @dataclass(frozen=True)
