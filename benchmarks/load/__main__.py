@@ -23,8 +23,14 @@ ALL = "all"
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Exit status 1 where nothing at all was heard."""
+    """Exit status 1 where nothing at all was heard, 2 where no server answers."""
     options = parse(arguments)
+    if not told.answers(options.url):
+        print(
+            f"No server answers at {options.url}: `make serve` starts one, --url names another.",
+            file=sys.stderr,
+        )
+        return 2
     if not options.local:
         print(
             f"Warning: {options.url} is another machine; load only servers that are yours.",

@@ -3,7 +3,20 @@
 from __future__ import annotations
 
 import re
+import socket
 import urllib.request
+from urllib.parse import urlsplit
+
+
+def answers(url: str) -> bool:
+    """Whether anybody listens at that address."""
+    parts = urlsplit(url)
+    port = parts.port or (443 if parts.scheme in {"https", "wss"} else 80)
+    try:
+        socket.create_connection((parts.hostname or "", port), timeout=5).close()
+    except OSError:
+        return False
+    return True
 
 
 def page(url: str) -> str | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import socket
 
 import pytest
 
@@ -38,3 +39,13 @@ def test_interrupted_contexts_fall_silent_at_once(live_server, capsys):
     assert found["errors"] == {}
     assert found["outcomes"]["cancelled"] >= 1
     assert found["cancel_ms"]["p95"] < 100
+
+
+def test_without_a_server_it_says_so_and_how_to_start_one(capsys):
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))  # and nobody listens
+        url = f"http://127.0.0.1:{taken.getsockname()[1]}"
+        assert main(["--url", url]) == 2
+    told = capsys.readouterr()
+    assert told.out == ""
+    assert told.err.startswith(f"No server answers at {url}: `make serve` starts one")
