@@ -171,7 +171,7 @@ def _advice(decoded: Decoded, samples: Float32) -> list[str]:
         f"recorded at {decoded.rate:,} samples a second: the voice will sound muffled; "
         f"{ADVISED_RATE:,} or more are better": decoded.rate < ADVISED_RATE,
         f"{len(samples) / SAMPLE_RATE:.1f} s of speech: the voice will be more like it with "
-        f"{ADVISED_S:g} to 10": len(samples) < ADVISED_S * SAMPLE_RATE,
+        f"{ADVISED_S:g} to 10 s": len(samples) < ADVISED_S * SAMPLE_RATE,
         "some of the loudest samples are cut off: recorded a little too loud": decoded.cut_share
         > NOTICED_CUT_SHARE,
         "recorded very quietly: it was made louder, and its noise with it": peak < FAINT,
