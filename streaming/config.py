@@ -70,7 +70,7 @@ class CosyVoiceSettings:
     streams: int = 4
     """CUDA streams: 1 for all stages, or 4, one a stage and one for copies."""
     compile: bool = False
-    """Compile what lies between the products of flow and vocoder, on a GPU: a longer start, then
+    """Compile what lies between the networks' products, on a GPU: a longer start, then
     less time a step."""
 
 

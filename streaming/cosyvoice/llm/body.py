@@ -12,6 +12,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import linear, rms_norm, silu
 
+from streaming.cosyvoice.compiling import Compile, Pure
 from streaming.cosyvoice.llm.attention import Reads, attend
 from streaming.cosyvoice.llm.cache import KvCache
 from streaming.cosyvoice.sizes import LlmSizes
@@ -21,6 +22,29 @@ _HALF_SCALE = 2.0**-4
 the last matrix scaled by this. A power of two costs no precision."""
 
 
+def normed(x: Tensor, weight: Tensor, eps: float, dtype: torch.dtype) -> Tensor:
+    """Root-mean-square norm, in float32, then as ``dtype``."""
+    return rms_norm(x, weight.shape, weight.float(), eps).to(dtype)
+
+
+def turned(x: Tensor, cos: Tensor, sin: Tensor) -> Tensor:
+    """(N, heads, size) turned by each token's position."""
+    wide = x.float()
+    left, right = wide.chunk(2, dim=-1)
+    other = torch.cat((-right, left), dim=-1)
+    return (wide * cos + other * sin).to(x.dtype)
+
+
+def gated(both: Tensor) -> Tensor:
+    """SwiGLU's product of gate and up (N, 2 x size) to (N, size); in float16 scaled down."""
+    gate, up = both.chunk(2, dim=-1)
+    product = silu(gate.float()) * up
+    if both.dtype != torch.float16:
+        return product.to(both.dtype)
+    limit = torch.finfo(torch.float16).max
+    return (product * _HALF_SCALE).clamp(-limit, limit).half()
+
+
 class RmsNorm(nn.Module):
     """Root-mean-square norm, in float32."""
 
@@ -28,10 +52,11 @@ class RmsNorm(nn.Module):
         super().__init__()
         self.weight = nn.Parameter(torch.ones(size))
         self.eps = eps
+        self.normed: Pure = normed
 
-    def forward(self, x: Tensor) -> Tensor:
-        """(N, size) float32 to the same."""
-        return rms_norm(x, self.weight.shape, self.weight.float(), self.eps)
+    def forward(self, x: Tensor, dtype: torch.dtype = torch.float32) -> Tensor:
+        """(N, size) float32 to the same as ``dtype``."""
+        return self.normed(x, self.weight, self.eps, dtype)
 
 
 class Attention(nn.Module):
@@ -45,6 +70,7 @@ class Attention(nn.Module):
         self.v_proj = nn.Linear(sizes.hidden, sizes.kv_heads * self.size)
         self.o_proj = nn.Linear(sizes.heads * self.size, sizes.hidden, bias=False)
         self._heads, self._kv_heads = sizes.heads, sizes.kv_heads
+        self.turned: Pure = turned
         self.join()
 
     def join(self) -> None:
@@ -56,8 +82,8 @@ class Attention(nn.Module):
     def forward(self, x: Tensor, place: Place, layer: int) -> Tensor:
         """(N, hidden) of the weights' dtype to the same."""
         made = linear(x, self._weight, self._bias).view(len(x), -1, self.size)
-        turned = place.turned(made[:, : -self._kv_heads])
-        query, keys = turned[:, : self._heads], turned[:, self._heads :]
+        both = self.turned(made[:, : -self._kv_heads], place.cos, place.sin)
+        query, keys = both[:, : self._heads], both[:, self._heads :]
         values = made[:, -self._kv_heads :]
         place.cache.write(layer, place.slots, place.write_at, keys, values)
         made = attend(query, layer, place.cache, place.reads)
@@ -73,6 +99,7 @@ class FeedForward(nn.Module):
         self.gate_proj = nn.Linear(sizes.hidden, sizes.feed_forward, bias=False)
         self.up_proj = nn.Linear(sizes.hidden, sizes.feed_forward, bias=False)
         self.down_proj = nn.Linear(sizes.feed_forward, sizes.hidden, bias=False)
+        self.gated: Pure = gated
         self.join()
 
     def join(self) -> None:
@@ -81,13 +108,9 @@ class FeedForward(nn.Module):
 
     def forward(self, x: Tensor) -> Tensor:
         """(N, hidden) of the weights' dtype to (N, hidden) float32."""
-        gate, up = linear(x, self._weight).chunk(2, dim=-1)
-        product = silu(gate.float()) * up
-        if x.dtype != torch.float16:
-            return linear(product.to(x.dtype), self.down_proj.weight).float()
-        limit = torch.finfo(torch.float16).max
-        scaled = (product * _HALF_SCALE).clamp(-limit, limit).half()
-        return linear(scaled, self.down_proj.weight).float() / _HALF_SCALE
+        product = self.gated(linear(x, self._weight))
+        made = linear(product, self.down_proj.weight).float()
+        return made / _HALF_SCALE if x.dtype == torch.float16 else made
 
 
 class Layer(nn.Module):
@@ -103,8 +126,8 @@ class Layer(nn.Module):
     def forward(self, x: Tensor, place: Place, layer: int) -> Tensor:
         """(N, hidden) float32 to the same."""
         dtype = self.self_attn.q_proj.weight.dtype
-        x = x + self.self_attn(self.input_layernorm(x).to(dtype), place, layer).float()
-        made: Tensor = self.mlp(self.post_attention_layernorm(x).to(dtype))
+        x = x + self.self_attn(self.input_layernorm(x, dtype), place, layer).float()
+        made: Tensor = self.mlp(self.post_attention_layernorm(x, dtype))
         return x + made
 
 
@@ -122,6 +145,17 @@ class Qwen2Body(nn.Module):
         for part in self.modules():
             if isinstance(part, Attention | FeedForward):
                 part.join()
+
+    def compile_parts(self, compiled: Compile) -> None:
+        """What lies between the products goes through what ``compiled`` makes of it."""
+        norm, turn, gate = compiled(normed), compiled(turned), compiled(gated)
+        for part in self.modules():
+            if isinstance(part, RmsNorm):
+                part.normed = norm
+            elif isinstance(part, Attention):
+                part.turned = turn
+            elif isinstance(part, FeedForward):
+                part.gated = gate
 
     def forward(self, x: Tensor, place: Place) -> Tensor:
         """(N, hidden) embeddings to (N, hidden) float32."""
@@ -147,14 +181,7 @@ class Place:
         self.reads = reads
         self.slots = slots
         self.write_at = write_at
-        self._cos, self._sin = rotary
-
-    def turned(self, x: Tensor) -> Tensor:
-        """(N, heads, size) turned by each token's position."""
-        wide = x.float()
-        left, right = wide.chunk(2, dim=-1)
-        other = torch.cat((-right, left), dim=-1)
-        return (wide * self._cos + other * self._sin).to(x.dtype)
+        self.cos, self.sin = rotary
 
 
 def joined(weights: list[Tensor]) -> Tensor:

@@ -71,6 +71,7 @@ def build(settings: EngineSettings) -> Models:
     sound.load_state_dict(loaded.vocoder, strict=True)
     sound = sound.to(device).eval().fuse()
     speed = speed_of(settings.cosyvoice, device)
+    speed.of_llm(llm)
     speed.of_vocoder(sound)
     euler = speed.of_flow()
     network = flow_build.load(loaded.sizes.flow, loaded.flow, device, dtype, euler.compiled)

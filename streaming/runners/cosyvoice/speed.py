@@ -20,6 +20,7 @@ from streaming.cosyvoice.flow.batch import Shapes
 from streaming.cosyvoice.flow.graphs import SHAPES
 from streaming.cosyvoice.flow.graphs import Graphs as FlowGraphs
 from streaming.cosyvoice.flow.stream import Advance
+from streaming.cosyvoice.llm.model import SpeechLlm
 from streaming.cosyvoice.vocoder.graphs import Graphs as VocoderGraphs
 from streaming.cosyvoice.vocoder.stepping import StreamingVocoder
 from streaming.engine.notes import note
@@ -33,14 +34,6 @@ class FlowSpeed:
     wrap: Callable[[Advance], Advance] | None
     compiled: Compile
     """For the network's own functions."""
-
-
-@dataclass(frozen=True)
-class LlmSpeed:
-    """How the language model's steps are launched."""
-
-    wrap: Compile
-    """For functions of tensors that change none of them: never for one that writes to the cache."""
 
 
 @dataclass(frozen=True)
@@ -67,9 +60,9 @@ class Speed:
             record = self.record()
             vocoder.launch(vocoder.usual_shapes, lambda advance: VocoderGraphs(advance, record))
 
-    def of_llm(self) -> LlmSpeed:
-        """Steps of single tokens; the model captures them itself."""
-        return LlmSpeed(self.compiled)
+    def of_llm(self, llm: SpeechLlm) -> None:
+        """Its steps of single tokens are captured by its decoder."""
+        llm.body.compile_parts(self.compiled)
 
 
 def speed_of(settings: CosyVoiceSettings, device: torch.device) -> Speed:

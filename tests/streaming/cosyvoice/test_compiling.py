@@ -7,13 +7,17 @@ import shutil
 import pytest
 import torch
 
-from streaming.cosyvoice.compiling import Compiled
+from streaming.cosyvoice.compiling import Compiled, as_it_is
 from streaming.cosyvoice.flow.base import FlowPrompt
 from streaming.cosyvoice.flow.build import module, network
 from streaming.cosyvoice.flow.stream import Flow
 from streaming.cosyvoice.flow.v2 import unet
 from streaming.cosyvoice.flow.v3 import network as dit
-from streaming.cosyvoice.sizes import DitSizes, UnetSizes, VocoderSizes
+from streaming.cosyvoice.llm import body as llm
+from streaming.cosyvoice.llm.decoder import Decoder
+from streaming.cosyvoice.llm.model import SpeechLlm
+from streaming.cosyvoice.llm.script import LlmPrompt
+from streaming.cosyvoice.sizes import END_OF_PROMPT, DitSizes, LlmSizes, UnetSizes, VocoderSizes
 from streaming.cosyvoice.vocoder import VocoderV2, VocoderV3
 from streaming.cosyvoice.vocoder.layers import snaked
 
@@ -64,7 +68,28 @@ def unet_halves():
         yield drawn(rows, 50, 32), norm, affine(128, 32), affine(32, 128)
 
 
+def normings(dtype=torch.float32):
+    for tokens in (1, 2, 16):
+        yield drawn(tokens, 32), drawn(32), 1e-6, dtype
+
+
+def turnings(dtype=torch.float32):
+    for tokens in (1, 2, 16):
+        yield drawn(tokens, 6, 8).to(dtype), drawn(tokens, 1, 8), drawn(tokens, 1, 8)
+
+
+def gates(dtype=torch.float32):
+    for tokens in (1, 2, 16):
+        yield (drawn(tokens, 64).to(dtype),)
+
+
 PARTS = {
+    "normed": (llm.normed, normings),
+    "normed to 16 bits": (llm.normed, lambda: normings(torch.bfloat16)),
+    "turned": (llm.turned, turnings),
+    "turned in 16 bits": (llm.turned, lambda: turnings(torch.bfloat16)),
+    "gated": (llm.gated, gates),
+    "gated in float16": (llm.gated, lambda: gates(torch.float16)),
     "snaked": (snaked, snakes),
     "modulated": (dit.modulated, modulations),
     "modulated to 16 bits": (dit.modulated, lambda: modulations(torch.bfloat16)),
@@ -136,6 +161,23 @@ def counted(functions):
         return Compiled(function, lambda graph, _: graph.forward)
 
     return compiled
+
+
+@pytest.mark.parametrize("generation", ["cosyvoice2", "cosyvoice3"])
+def test_a_language_model_with_compiled_parts_says_the_same(generation):
+    torch.manual_seed(1)
+    sizes = LlmSizes(generation, hidden=32, feed_forward=64, layers=2, heads=4, kv_heads=2)
+    model = SpeechLlm(sizes).eval()
+    functions, said = [], []
+    for compiled in (as_it_is, counted(functions)):
+        model.body.compile_parts(compiled)
+        decoder = Decoder(model, slots=1, positions=100)
+        one = decoder.begin(LlmPrompt((END_OF_PROMPT, 5)), (1, 2, 3), seed=1, segment=0)
+        while not one.done:
+            decoder.step([one])
+        said.append(one.tokens)
+    assert said[0] == said[1] != []
+    assert sorted(functions) == ["gated", "normed", "turned"]
 
 
 @pytest.mark.parametrize("kind", [VocoderV2, VocoderV3])

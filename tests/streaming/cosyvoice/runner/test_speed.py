@@ -9,7 +9,9 @@ from streaming.config import CosyVoiceSettings
 from streaming.cosyvoice.capture import CudaRecord
 from streaming.cosyvoice.compiling import Compiled, as_it_is
 from streaming.cosyvoice.flow.graphs import SHAPES, Graphs
-from streaming.cosyvoice.sizes import VocoderSizes
+from streaming.cosyvoice.llm.body import RmsNorm
+from streaming.cosyvoice.llm.model import SpeechLlm
+from streaming.cosyvoice.sizes import LlmSizes, VocoderSizes
 from streaming.cosyvoice.vocoder import VocoderV2, VocoderV3
 from streaming.cosyvoice.vocoder.graphs import Graphs as VocoderGraphs
 from streaming.runners.cosyvoice import speed
@@ -37,7 +39,7 @@ def test_on_a_cpu_steps_run_as_they_are(capfd):
     found = speed_of(PLAIN, CPU)
     assert found.how == "eager on cpu: graphs are captured on CUDA alone"
     assert (found.of_flow().shapes, found.of_flow().wrap) == (None, None)
-    assert found.of_flow().compiled is found.of_llm().wrap is as_it_is
+    assert found.of_flow().compiled is as_it_is
     assert said(capfd) == []
 
 
@@ -70,7 +72,13 @@ def test_with_triton_all_networks_are_compiled(triton, capfd):
     triton(there=True)
     found = speed_of(COMPILE, CUDA)
     assert found.how == "compiled, cuda graphs"
-    assert found.of_flow().compiled is found.of_llm().wrap is Compiled
+    assert found.of_flow().compiled is Compiled
+    with torch.device("meta"):
+        llm = SpeechLlm(LlmSizes("cosyvoice3", hidden=32, layers=2, heads=4, kv_heads=2))
+    found.of_llm(llm)
+    norms = {part.normed for part in llm.modules() if isinstance(part, RmsNorm)}
+    assert len(norms) == 1  # one for all: it is compiled once
+    assert isinstance(norms.pop(), Compiled)
     assert said(capfd) == []
 
 
