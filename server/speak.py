@@ -221,11 +221,11 @@ class _Stream:
     def close(self) -> None:
         """Stop the engine's work on it, if any is left."""
         if not self._over:
-            self._context.cancel()
             self._end("cancelled")
 
     def _end(self, outcome: Outcome) -> None:
         self._over = True
+        self._context.cancel()  # there is nothing left to stop, or it has nobody to stop for
         self._shares.give_back(self._identity)
         self._metrics.context_ended(outcome)
 

@@ -2,10 +2,11 @@
 
 Two bounds: slots are memory, one a context; capacity is time, one a listener of a lane, since the
 contexts of one session are heard one after another, and voices of another lane are computed
-elsewhere. Whoever finds both free is admitted; else it waits where the queue has room, for a
-bounded time, and is otherwise refused at once with a time to retry. The first listener is never
-refused for capacity, nor because memory is short. Knows: who holds what, since when. Does not know:
-what a slot is made of, how capacity is found.
+elsewhere. Memory is free when a context is made, time when it has been heard: what was made early
+was made in time that others will miss. Whoever finds both free is admitted; else it waits where the
+queue has room, for a bounded time, and is otherwise refused at once with a time to retry. The first
+listener is never refused for capacity, nor because memory is short. Knows: who holds what, since
+when. Does not know: what a slot is made of, how capacity is found.
 """
 
 from __future__ import annotations
@@ -56,6 +57,8 @@ class Admission:
         self._inside: dict[int, _Entry] = {}
         self._leaving: dict[int, float] = {}
         """Of those inside, who was cancelled, and until when its slot is waited for."""
+        self._heard: dict[int, _Entry] = {}
+        """Whose listeners have not had all of it."""
         self._listeners: dict[str, Counter[str]] = {}
         self._waiting: dict[int, _Entry] = {}
         self._stay_s = USUAL_STAY_S
@@ -115,15 +118,24 @@ class Admission:
 
         Returns who is admitted now.
         """
-        if (entry := self._inside.get(ctx)) is not None and ctx not in self._leaving:
+        if ctx in self._inside:
             self._leaving[ctx] = now_s + LEAVING_S
-            self._count_out(entry, now_s)
+        self._count_out(ctx, now_s)
+        return self.let_in()
+
+    def finish(self, ctx: int) -> list[int]:
+        """All of it is made, or nothing of it is under way any more: its slot is free.
+
+        Its listener counts until ``give_back``. Returns who is admitted now.
+        """
+        self._free(ctx)
         return self.let_in()
 
     def give_back(self, ctx: int, now_s: float) -> list[int]:
-        """The context has ended, in whatever way; returns who is admitted for it, in order."""
+        """Nothing is left of the context; returns who is admitted for it, in order."""
         self._waiting.pop(ctx, None)
-        self._free(ctx, now_s)
+        self._free(ctx)
+        self._count_out(ctx, now_s)
         return self.let_in()
 
     def let_in(self) -> list[int]:
@@ -150,7 +162,7 @@ class Admission:
         for entry in late:
             del self._waiting[entry.ctx]
         for ctx in [ctx for ctx, until_s in self._leaving.items() if now_s >= until_s]:
-            self._free(ctx, now_s)
+            self._free(ctx)
         return {entry.ctx: self.refusal(entry.lane, now_s) for entry in late}
 
     def next_expiry_s(self) -> float | None:
@@ -158,10 +170,10 @@ class Admission:
         waits = map(self._until_s, self._waiting.values())
         return min([*waits, *self._leaving.values()], default=None)
 
-    def forget_leaving(self, now_s: float) -> None:
+    def forget_leaving(self) -> None:
         """Whoever held memory for those that were cancelled is gone."""
         for ctx in list(self._leaving):
-            self._free(ctx, now_s)
+            self._free(ctx)
 
     def learn(self, stats: Stats, now_s: float) -> None:
         """What steps have cost lately, and who was kept waiting."""
@@ -216,15 +228,17 @@ class Admission:
         return self.listeners(entry.lane) < self.most(entry.lane)
 
     def _admit(self, entry: _Entry) -> None:
-        self._inside[entry.ctx] = entry
+        self._inside[entry.ctx] = self._heard[entry.ctx] = entry
         self._listeners.setdefault(entry.lane, Counter())[entry.listener] += 1
 
-    def _free(self, ctx: int, now_s: float) -> None:
-        entry = self._inside.pop(ctx, None)
-        if entry is not None and self._leaving.pop(ctx, None) is None:
-            self._count_out(entry, now_s)
+    def _free(self, ctx: int) -> None:
+        self._inside.pop(ctx, None)
+        self._leaving.pop(ctx, None)
 
-    def _count_out(self, entry: _Entry, now_s: float) -> None:
+    def _count_out(self, ctx: int, now_s: float) -> None:
+        entry = self._heard.pop(ctx, None)
+        if entry is None:
+            return
         self._stay_s += NEWEST * (now_s - entry.since_s - self._stay_s)
         served = self._listeners[entry.lane]
         served[entry.listener] -= 1

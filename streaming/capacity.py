@@ -63,8 +63,11 @@ class Steady:
 BUSY = 0.7
 """A machine that computes for more of the time has none to spare."""
 
-USE_S = 2.0
-"""Over about so long it is looked at."""
+USE_S, OVER_S = 2.0, 3.0
+"""Over about so long that is looked at, and what costs say: some short steps tell little."""
+
+LEARNED_S = 1.0
+"""Before steps have run for so long in all, the newest reading is as good as any."""
 
 FORGETS, FORGETS_BUSY = 0.003, 0.3
 """What went well once is believed by so much less each second, and where no time is to spare."""
@@ -82,6 +85,7 @@ class Known:
     """
 
     def __init__(self) -> None:
+        self._costs: dict[str, float] = {}
         self._well: dict[str, float] = {}
         self._at_s = 0.0
         self._busy_s = 0.0
@@ -99,20 +103,28 @@ class Known:
         if past_s > 0.0:
             newest = min(1.0, past_s / USE_S)
             self._use += newest * ((busy_s - self._busy_s) / past_s - self._use)
+        guessed = self._busy_s < LEARNED_S
         self._at_s, self._busy_s = now_s, busy_s
-        for lane in readings:
+        for lane, reading in readings.items():
+            self._smooth(lane, float(reading), 1.0 if guessed else past_s / OVER_S)
             self._see(lane, well.get(lane, 0), past_s)
-        return {lane: self._most(lane, reading) for lane, reading in readings.items()}
+        return {lane: self._most(lane) for lane in readings}
+
+    def _smooth(self, lane: str, reading: float, share: float) -> None:
+        before = self._costs.get(lane, reading)
+        self._costs[lane] = before + min(1.0, share) * (reading - before)
 
     def _see(self, lane: str, well: int, past_s: float) -> None:
         busy = self._use > BUSY
         forgets = FORGETS_BUSY if busy else FORGETS
-        remembered = self._well.get(lane, 0.0) * max(0.0, 1 - forgets * past_s)
-        self._well[lane] = max(remembered, 0.0 if busy else float(well))
+        seen = self._well.get(lane, 0.0) * max(0.0, 1 - forgets * past_s)
+        if not busy and well > seen:
+            seen += min(1.0, past_s / OVER_S) * (well - seen)
+        self._well[lane] = seen
 
-    def _most(self, lane: str, reading: int) -> int:
+    def _most(self, lane: str) -> int:
         seen = self._well[lane]
-        return max(1, reading, int(seen * TRIES) + 1 if seen > 1 else 0)
+        return max(1, round(self._costs[lane]), int(seen * TRIES) + 1 if seen > 1 else 0)
 
 
 LASTS_S = 0.5

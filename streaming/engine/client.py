@@ -216,7 +216,7 @@ class EngineClient:
         worker = ctx % len(self._texts)
         asker = Asker(lambda: ctx in self._contexts, partial(self._refuse, ctx))
         to_engine = self.cloning.way(request.owner, voice, engine, partial(self._tell, ctx), asker)
-        lines = Lines(self._texts[worker].send, to_engine, self._release, worker)
+        lines = Lines(self._texts[worker].send, to_engine, self._release, self._let_go, worker)
         context = self._contexts[ctx] = EngineContext(ctx, sink, lines)
         to_engine(requests.to_open(ctx, request, voice))
         longest = self._settings.text.max_segment_chars
@@ -244,13 +244,15 @@ class EngineClient:
 
     def _release(self, ctx: int, cancelled: bool) -> None:
         self._contexts.pop(ctx, None)
-        waited = self._held.pop(ctx, None) is not None
-        # What was cancelled holds memory until the engine says that nothing of it is under way.
-        leave = self._door.leave if cancelled and not waited else self._door.give_back
-        self._let_in(leave(ctx, self._now_s()))
+        if self._held.pop(ctx, None) is not None:
+            self._let_go(ctx)
+        elif cancelled:  # it holds memory until the engine says that nothing of it is under way
+            self._let_in(self._door.leave(ctx, self._now_s()))
+        else:
+            self._let_in(self._door.finish(ctx))
 
-    def _is_gone(self, ctx: int) -> None:
-        """The engine holds nothing of it any more."""
+    def _let_go(self, ctx: int) -> None:
+        """Its listener has had it."""
         self._let_in(self._door.give_back(ctx, self._now_s()))
 
     def _let_in(self, admitted: list[int]) -> None:
@@ -307,12 +309,12 @@ class EngineClient:
                 case Stats():
                     self._take_stats(message)
                 case Released(ctx=ctx):
-                    self._is_gone(ctx)
+                    self._let_in(self._door.finish(ctx))
                 case _:
                     if (context := self._contexts.get(message.ctx)) is not None:
                         context.deliver(message)
                     elif isinstance(message, Finished | Failed):  # as it was being cancelled
-                        self._is_gone(message.ctx)
+                        self._let_in(self._door.finish(message.ctx))
 
     def _take_stats(self, stats: Stats) -> None:
         self._door.short = self._memory.short(stats.figures)
@@ -340,7 +342,7 @@ class EngineClient:
         if self._engine.state in {"restarting", "failed"}:
             for context in list(self._contexts.values()):
                 context.deliver(_restarted(context.ctx))
-            self._door.forget_leaving(self._now_s())
+            self._door.forget_leaving()
         self._review()
 
     def _text_changed(self, worker: int) -> None:

@@ -47,12 +47,17 @@ class Lines:
     to_engine: Callable[[Message], None]
     release: Callable[[int, bool], None]
     """Also told whether the engine still has to let go of it."""
+    let_go: Callable[[int], None]
+    """Whoever listens has had it all."""
     worker: int
     """Which front end has its text."""
 
 
 class EngineContext:
-    """A context's verbs; all do nothing once it has finished, failed or been cancelled."""
+    """A context's verbs; all do nothing once it has finished, failed or been cancelled.
+
+    One that has finished still has its listener's place, until its owner cancels it.
+    """
 
     def __init__(self, ctx: int, sink: Sink, lines: Lines) -> None:
         self.ctx = ctx
@@ -88,10 +93,13 @@ class EngineContext:
             self._lines.to_text(TextEnd(ctx=self.ctx))
 
     def cancel(self) -> None:
-        """Stop; the sink is never called again."""
+        """Stop, and give up the listener's place; the sink is never called again."""
         if self._active:
             self._stop()
             self._leave()
+        elif not self._cancelled:
+            self._cancelled = True
+            self._lines.let_go(self.ctx)
 
     def park(self) -> None:
         """Launch nothing for it until ``unpark``."""

@@ -127,6 +127,24 @@ class TestTheQueue:
         assert "1 listeners" in admission.expired(2.0)[2].message
 
 
+class TestAContextThatIsMadeButNotHeardYet:
+    def test_has_a_slot_no_more_and_its_listener_still_counts(self):
+        admission = door(slots=1, capacity=1, queue=1, queue_s=9.0)
+        admission.offer(1, "a", 0.0)
+        assert not admission.offer(2, "b", 0.0)
+        assert admission.finish(1) == []
+        assert (admission.free, admission.listeners()) == (1, 1)
+        assert admission.give_back(1, 5.0) == [2]
+
+    def test_lets_the_next_of_its_session_in(self):
+        admission = door(slots=1, capacity=1)
+        admission.offer(1, "a", 0.0)
+        admission.finish(1)
+        assert admission.offer(2, "a", 4.0)
+        admission.give_back(1, 5.0)
+        assert admission.listeners() == 1
+
+
 class TestASlotOfWhoWasCancelled:
     def test_is_free_when_the_engine_has_let_go_of_it_and_the_next_waits_for_that(self):
         admission = door(slots=1)
@@ -134,7 +152,7 @@ class TestASlotOfWhoWasCancelled:
         assert admission.leave(1, 1.0) == []
         assert admission.listeners() == 0
         assert not admission.offer(2, "a", 1.0)
-        assert admission.give_back(1, 1.1) == [2]
+        assert admission.finish(1) == [2]
 
     def test_is_waited_for_by_one_alone_where_there_is_no_queue(self):
         admission = door(slots=1)
@@ -157,7 +175,7 @@ class TestASlotOfWhoWasCancelled:
         admission = door(slots=1)
         admission.offer(1, "a", 0.0)
         admission.leave(1, 1.0)
-        admission.forget_leaving(1.1)
+        admission.forget_leaving()
         assert admission.offer(2, "a", 1.2)
 
     def test_can_be_had_by_the_context_that_interrupts_it(self):
@@ -207,7 +225,7 @@ def test_what_the_engine_tells_is_learned_by_lane():
     admission = Admission(100)
     admission.learn(stats({"slow": 3, "quick": 50}, 0.0), 1.0)
     assert (admission.most("slow"), admission.most("quick"), admission.most("new")) == (3, 50, 100)
-    for second in range(2, 12):
+    for second in range(2, 30):
         admission.learn(stats({"slow": 1, "quick": 50}, second), second)
     assert admission.most("slow") == 1
 
