@@ -157,12 +157,13 @@ class Decoder:
             raise ValueError("this prefix was made of another prompt, or for the other text mode")
         if not self._free:
             raise OutOfSlots(f"all {self.cache.slots} slots of the language model are taken")
-        slot = heapq.heappop(self._free)
+        slot = self._free[0]
         made = Decoding(slot, script, self._silences(), seed=seed, segment=segment)
         if prefix is not None:
             self.cache.restore(slot, prefix.kept)
             script.skip_prefix()
             made.fed = prefix.kept.positions
+        heapq.heappop(self._free)  # only now: a copy may find no memory
         return made
 
     def append(self, decoding: Decoding, text: Sequence[int]) -> None:

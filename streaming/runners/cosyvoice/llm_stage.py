@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
+import torch
 
 from streaming.cosyvoice.llm.decoder import Decoder, Launched
 from streaming.cosyvoice.llm.decoding import Decoding
@@ -15,7 +16,7 @@ from streaming.errors import SynthesisFailed
 from streaming.runners.base import Later, Made, StepResult
 from streaming.runners.cosyvoice.progress import Progress
 from streaming.runners.cosyvoice.threads import Place
-from streaming.runners.cosyvoice.together import together
+from streaming.runners.cosyvoice.together import out_of_memory, together
 from streaming.runners.cosyvoice.utterance import Utterance
 
 MOST_PREFIXES = 4
@@ -70,7 +71,9 @@ class LlmStage:
                     segment=row.segment,
                     prefix=row.voice.prefixes.get(row.prompt),
                 )
-            except Exception as error:  # noqa: BLE001 - of our tree or not, it is the row's
+            except Exception as error:  # of our tree or not, it is the row's
+                if out_of_memory(error):
+                    raise  # it is the newest's
                 return error
         return row.decoding
 
@@ -79,7 +82,10 @@ class LlmStage:
         prefixes = row.voice.prefixes
         if row.decoding is None or row.prompt in prefixes:
             return
-        prefix = self._decoder.prefix_of(row.decoding)
+        try:
+            prefix = self._decoder.prefix_of(row.decoding)
+        except torch.OutOfMemoryError:
+            return  # it is for those who come after
         if prefix is not None:
             while len(prefixes) >= MOST_PREFIXES:
                 del prefixes[next(iter(prefixes))]

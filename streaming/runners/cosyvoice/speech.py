@@ -37,6 +37,7 @@ from streaming.runners.cosyvoice.rhythm import FLOW, LLM, RHYTHMS, VOCODER
 from streaming.runners.cosyvoice.threads import FIRST, LAST, places
 from streaming.runners.cosyvoice.utterance import Utterance
 from streaming.runners.cosyvoice.vocoder_stage import VocoderStage
+from streaming.runners.cosyvoice.voice_parts import VoicePart
 from streaming.runners.cosyvoice.voices import Voices
 from streaming.steps import Want
 from streaming.text.words import usual_samples
@@ -95,8 +96,17 @@ class Speech:
         if not text:
             raise SynthesisFailed(f"the model finds nothing to say in {work.segment.text[:80]!r}")
         voice = self.voices.take(work.voice)
+        try:
+            row = self._row(work, text, voice)
+        except BaseException:
+            self.voices.give_back(voice)
+            raise
+        self._parking.add(work)
+        return row
+
+    def _row(self, work: Work, text: tuple[int, ...], voice: VoicePart) -> Utterance:
         prompt = self._prompts.of(voice.spoken, work.instruct, work.segment.language, len(text))
-        row = Utterance(
+        return Utterance(
             ctx=work.ctx,
             segment=work.segment.index,
             seed=work.seed,
@@ -113,8 +123,6 @@ class Speech:
             sound=self.models.vocoder.begin(_sound_seed(work)),
             usual_samples=round(usual_samples(work.segment) / work.speed),
         )
-        self._parking.add(work)
-        return row
 
     def wants(self, work: Work, costs: Costs) -> Sequence[Want]:
         """As its progress says; before its first hop, its voice."""

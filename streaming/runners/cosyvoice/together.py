@@ -15,6 +15,9 @@ from streaming.errors import DeviceFull
 
 T = TypeVar("T")
 
+_SIGNS = ("out of memory", "allocate memory", "not enough memory", "ALLOC_FAILED")
+"""Of a full device or host, in what torch says: not all of it has a class of its own."""
+
 
 class HasContext(Protocol):
     """A row."""
@@ -33,26 +36,38 @@ def together(
 ) -> list[T | Exception]:
     """A result for each row, or what it raised alone.
 
-    Where the device's memory does not hold the batch, the newest context goes without.
+    Where memory does not hold the batch, the device's or the host's, the newest context goes
+    without.
     """
+    full: DeviceFull | None = None
     try:
         return list(compute(rows))
-    except torch.OutOfMemoryError as error:
-        return _without_newest(rows, compute, error)
     except Exception as error:  # noqa: BLE001 - a network may raise anything; its row is told
-        if len(rows) == 1:
+        if out_of_memory(error):
+            said = str(error).splitlines() or [repr(error)]
+            full = DeviceFull(f"memory is full: {said[0]}")
+        elif len(rows) == 1:
             return [error]
+    # Only here the error is gone, and with it what the step had made before it was raised.
+    if full is not None:
+        return _without_newest(rows, compute, full)
     return [result for row in rows for result in together([row], compute)]
+
+
+def out_of_memory(error: Exception) -> bool:
+    """Whether it was raised for want of memory."""
+    if isinstance(error, torch.OutOfMemoryError | MemoryError):
+        return True
+    return isinstance(error, RuntimeError) and any(sign in str(error) for sign in _SIGNS)
 
 
 def _without_newest(
     rows: Sequence[R],
     compute: Callable[[Sequence[R]], Sequence[T | Exception]],
-    error: torch.OutOfMemoryError,
+    full: DeviceFull,
 ) -> list[T | Exception]:
     torch.cuda.empty_cache()
     newest = max(rows, key=lambda row: row.ctx)
     others = [row for row in rows if row is not newest]
     made = iter(together(others, compute) if others else ())
-    full = DeviceFull(f"the device's memory is full: {str(error).splitlines()[0]}")
     return [full if row is newest else next(made) for row in rows]

@@ -91,12 +91,21 @@ class VocoderStage:
 
 
 def _land(given: _Given, made: _Made | Exception) -> StepResult:
-    if isinstance(made, Exception):
-        return made
     row = given.row
+    if isinstance(made, Exception):
+        _put_back(given)
+        return made
     if not made.fetched.good(made.at):
         return SynthesisFailed(
             f"segment {row.segment} became noise that is no number (seed {row.seed})"
         )
     row.sound, row.stretch = made.sound, made.stretch
     return Made(made.fetched.row(made.at), given.last, row, row.expected_samples, row.usual_samples)
+
+
+def _put_back(given: _Given) -> None:
+    """The step did not come about: another context may make room for it to be tried again."""
+    row = given.row
+    row.mel[:0] = given.mel
+    row.progress.waiting[:0] = [len(frames) for frames in given.mel]
+    row.progress.vocoder_done = False
