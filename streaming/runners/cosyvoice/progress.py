@@ -105,6 +105,11 @@ class Progress:
         self.vocoder_done = self.flow_done and not self.waiting
         return hops, self.vocoder_done
 
+    def undo_vocoder(self, frames: Sequence[int]) -> None:
+        """That step did not come about: so many frames of each of its hops wait as before."""
+        self.waiting[:0] = frames
+        self.vocoder_done = False
+
     def _end_hop(self) -> None:
         self.taken_tokens += self.hop
         self.waiting.append(self.hop * self.rhythm.frames_per_token)

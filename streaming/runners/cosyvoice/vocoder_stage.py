@@ -107,5 +107,4 @@ def _put_back(given: _Given) -> None:
     """The step did not come about: another context may make room for it to be tried again."""
     row = given.row
     row.mel[:0] = given.mel
-    row.progress.waiting[:0] = [len(frames) for frames in given.mel]
-    row.progress.vocoder_done = False
+    row.progress.undo_vocoder([len(frames) for frames in given.mel])

@@ -106,6 +106,17 @@ def test_the_end_takes_the_lookahead_with_it():
     assert not stages(progress)
 
 
+def test_the_end_that_did_not_come_about_is_asked_for_again():
+    progress = begun()
+    progress.read_tokens(10, done=True)
+    flow_through(progress)
+    hops, last = progress.begin_vocoder()
+    progress.undo_vocoder([20])
+    assert set(stages(progress)) == {"vocoder"}
+    assert progress.waiting_frames == 20
+    assert progress.begin_vocoder() == (hops, last) == (1, True)
+
+
 def test_a_rest_that_is_only_lookahead_is_a_hop_of_its_own():
     progress = begun()
     progress.read_tokens(11, done=False)
