@@ -31,10 +31,6 @@ class Compiled:
     """A function that is compiled when it is first called, or runs as it is where that fails."""
 
     def __init__(self, function: Pure, backend: str | Callable[..., object] = "inductor") -> None:
-        # Importing the compiler takes a second, which who does not compile need not wait.
-        from torch._dynamo.exc import TorchDynamoException  # noqa: PLC0415
-
-        self._failure = TorchDynamoException
         self._plain = function
         self._compiled: Pure | None = torch.compile(
             function, dynamic=True, fullgraph=True, backend=backend
@@ -47,13 +43,17 @@ class Compiled:
 
     def __call__(self, *given: object) -> Tensor:
         """As the function; its last bits may differ."""
-        if self._compiled is not None:
-            try:
-                return self._compiled(*given)
-            except self._failure as error:
-                _log.warning("%s is not compiled: %s", self._plain.__name__, _said(error))
-                self._compiled = None
-        return self._plain(*given)
+        if self._compiled is None:
+            return self._plain(*given)
+        try:
+            return self._compiled(*given)
+        except torch.OutOfMemoryError:
+            raise
+        except Exception as error:  # noqa: BLE001 - compilers of three kinds may raise anything
+            made = self._plain(*given)  # where this raises too, the compiler is not to blame
+            _log.warning("%s is not compiled: %s", self._plain.__name__, _said(error))
+            self._compiled = None
+            return made
 
 
 def _said(error: Exception) -> str:

@@ -149,8 +149,29 @@ def test_an_error_of_the_function_itself_is_no_reason_to_give_up():
     compiled = Compiled(snaked, lambda graph, _: graph.forward)
     with torch.inference_mode():
         compiled(*next(snakes()))
-        with pytest.raises((RuntimeError, TypeError)):
+        with pytest.raises(RuntimeError, match="must match"):
             compiled(drawn(2, 3, 4), drawn(5, 1), drawn(3, 1))
+    assert compiled.works
+
+
+def test_where_memory_is_full_it_is_tried_again_compiled():
+    def backend(graph, _inputs):
+        def run(*given):
+            if full:
+                raise torch.OutOfMemoryError("CUDA out of memory")
+            return graph.forward(*given)
+
+        return run
+
+    full, compiled, given = [], Compiled(snaked, backend), next(snakes())
+    with torch.inference_mode():
+        compiled(*given)
+        full.append(True)
+        with pytest.raises(torch.OutOfMemoryError):
+            compiled(*given)
+        full.clear()
+        assert torch.equal(compiled(*given), snaked(*given))
+    assert compiled.works
 
 
 def counted(functions):
