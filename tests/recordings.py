@@ -9,6 +9,7 @@ from pathlib import Path
 
 import av
 import numpy as np
+import soundfile
 from talk import decode_file
 
 STARTER = Path(__file__).parent.parent / "streaming" / "voices" / "starters" / "english.flac"
@@ -48,6 +49,15 @@ def a_recording(seconds: float = 6.0, rate: int = 48_000) -> bytes:
     """A wav of so much speech, said over and over where that is long."""
     samples = np.resize(speech(rate), round(seconds * rate))
     return wav(samples, rate)
+
+
+@cache
+def a_call(seconds: float = 6.0) -> bytes:
+    """The same as a telephone has it: 8,000 samples a second in mu-law."""
+    file = io.BytesIO()
+    samples = np.resize(speech(8_000), round(seconds * 8_000))
+    soundfile.write(file, samples, 8_000, "ULAW", format="WAV")
+    return file.getvalue()
 
 
 @cache

@@ -14,8 +14,9 @@ from typing import Any
 import httpx
 import numpy as np
 import pytest
-from recordings import CONTAINERS, a_recording, encoded, speech, wav
+from recordings import CONTAINERS, a_call, a_recording, encoded, speech, wav
 from servers import LiveServer, StartServer
+from talk import talking
 from voicing import FORM, SHOP, asking, bearer, code_of, kept, made, send
 
 
@@ -32,6 +33,8 @@ class TestNames:
         "x" * 300,
         "小明",
         "Ana María",
+        ".",
+        "..",
     )
 
     @pytest.mark.parametrize("name", HOSTILE)
@@ -41,8 +44,13 @@ class TestNames:
         for method in ("GET", "DELETE"):
             status, body = await asyncio.to_thread(_as_it_stands, voice_server, method, name)
             assert (status, body["error"]["code"]) == (404, "unknown_voice")
+        audio, body = await asyncio.to_thread(_as_it_stands, voice_server, "GET", name + "/audio")
+        assert (audio, body["error"]["code"]) == (404, "unknown_voice")
         spoken = await shop.post("/v1/speak", json={"text": "Hello.", "voice": name[:256]})
         assert (spoken.status_code, code_of(spoken)) == (404, "unknown_voice")
+        async with talking(voice_server.ws_url, {}, additional_headers=bearer(SHOP)) as talk:
+            await talk.send("open", ctx="a", voice=name[:256])
+            assert (await talk.until("error"))["code"] == "unknown_voice"
 
     @pytest.mark.parametrize(
         "name", ["../../etc/passwd", "/etc/passwd", "小明", ".", "a/b", "con.wav"]
@@ -95,9 +103,10 @@ class TestRecordings:
     async def test_a_telephones_rate_is_taken_with_a_warning(
         self, shop: httpx.AsyncClient
     ) -> None:  # VOI-08
-        answer = await send(shop, a_recording(6.0, rate=8_000))
-        assert answer.status_code == 201
-        assert "8,000" in answer.json()["warnings"][0]
+        for audio in (a_recording(6.0, rate=8_000), a_call(6.0)):
+            answer = await send(shop, audio)
+            assert answer.status_code == 201, answer.text
+            assert "8,000" in answer.json()["warnings"][0]
 
     @pytest.mark.parametrize(
         ("seconds", "code"),
@@ -107,6 +116,7 @@ class TestRecordings:
             (3.0, None),
             (10.0, None),
             (29.9, None),
+            (30.1, "recording_too_long"),
             (33.0, "recording_too_long"),
             (60.0, "recording_too_long"),
         ],

@@ -106,6 +106,16 @@ class TestMaking:
         heard = await asyncio.gather(*(heard_hz(shop, voice) for _ in range(20)))
         assert len(set(heard)) == 1
 
+    async def test_twelve_at_once_over_four_voices_are_each_heard_in_their_own(
+        self, shop: httpx.AsyncClient
+    ) -> None:  # CON-03
+        recordings = (a_recording(5.0), a_recording(6.0))
+        made_here = [await made(shop, each, name=f"voice {len(each)}") for each in recordings]
+        voices = ["tone-a", "tone-b", *made_here]
+        alone = [await heard_hz(shop, voice) for voice in voices]
+        assert len(set(alone)) == 4
+        assert await asyncio.gather(*(heard_hz(shop, voice) for voice in voices * 3)) == alone * 3
+
     async def test_a_changed_recording_is_another_voice(
         self, shop: httpx.AsyncClient
     ) -> None:  # CAC-01
@@ -228,6 +238,8 @@ async def test_changed_options_change_the_sound(voice_server: LiveServer) -> Non
         {"seed": 2},
         {"voice": "tone-b"},
         {"format": "mp3"},
+        {"format": "opus"},
+        {"lexicon": [{"text": "there", "say": "over where"}]},
     ]
     async with asking(voice_server, SHOP) as client:
         sounds = [
