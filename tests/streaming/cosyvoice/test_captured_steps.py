@@ -6,50 +6,29 @@ run again with other rows, so a step that is right then has kept none.
 
 import pytest
 import torch
-from capturing import ELSEWHERE, Watched, tape
+from capturing import Watched, tape
+from tiny_steps import (
+    GENERATIONS,
+    euler_step,
+    flow_module,
+    llm_step,
+    vocoder,
+    vocoder_step,
+)
 
 from streaming.cosyvoice.flow.base import FlowPrompt
-from streaming.cosyvoice.flow.batch import Shapes, batched
-from streaming.cosyvoice.flow.build import module, network
+from streaming.cosyvoice.flow.batch import Shapes
 from streaming.cosyvoice.flow.graphs import Graphs
 from streaming.cosyvoice.flow.stream import Flow
 from streaming.cosyvoice.flow.v2.network import NetworkV2
+from streaming.cosyvoice.flow.v3.module import FlowV3
 from streaming.cosyvoice.flow.v3.network import NetworkV3
-from streaming.cosyvoice.llm.cache import KvCache
-from streaming.cosyvoice.llm.model import SpeechLlm
-from streaming.cosyvoice.llm.packing import StepShape, idle_table
-from streaming.cosyvoice.llm.sampler import RepetitionAware, Sampling
-from streaming.cosyvoice.llm.step import Stepper
-from streaming.cosyvoice.sizes import (
-    LOOKAHEAD_TOKENS,
-    SPEECH_TOKENS,
-    DitSizes,
-    LlmSizes,
-    UnetSizes,
-    VocoderSizes,
-)
-from streaming.cosyvoice.vocoder import VocoderV2, VocoderV3
+from streaming.cosyvoice.sizes import LOOKAHEAD_TOKENS, SPEECH_TOKENS
 from streaming.cosyvoice.vocoder import graphs as vocoder_graphs
 from streaming.cosyvoice.vocoder.shapes import Shapes as VocoderShapes
 
 CPU = torch.device("cpu")
 DTYPES = [torch.float32, torch.float16, torch.bfloat16]
-FLOWS = {
-    "cosyvoice3": DitSizes(dim=32, depth=2, heads=2, head_dim=16, lookahead_channels=24),
-    "cosyvoice2": UnetSizes(
-        encoder_dim=32,
-        encoder_heads=2,
-        encoder_feed_forward=48,
-        encoder_blocks=1,
-        channels=32,
-        blocks=1,
-        middle_blocks=2,
-        heads=2,
-        head_dim=16,
-    ),
-}
-VOCODERS = {"cosyvoice3": VocoderV3, "cosyvoice2": VocoderV2}
-GENERATIONS = list(FLOWS)
 
 
 @pytest.fixture(scope="module", params=GENERATIONS)
@@ -57,72 +36,48 @@ def generation(request):
     return request.param
 
 
-@pytest.fixture(scope="module")
-def flow_module(generation):
-    torch.manual_seed(5)
-    return module(FLOWS[generation]).eval()
-
-
-def vocoder(generation):
-    torch.manual_seed(5)
-    made = VOCODERS[generation](VocoderSizes(base_channels=16, f0_channels=8))
-    made.f0_predictor.classifier.bias.data.fill_(150.0)
-    return made
-
-
 def gathering(model):
     """As on a GPU."""
-    kind = NetworkV3 if type(model).__name__ == "FlowV3" else NetworkV2
+    kind = NetworkV3 if isinstance(model, FlowV3) else NetworkV2
     return kind(model, device=CPU, gathered=True)
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
-def test_an_euler_step_asks_the_host_for_nothing(flow_module, dtype):
-    flow = Flow(network(flow_module, ELSEWHERE, dtype), budget_bytes=1 << 26)
-    prompt = FlowPrompt((1,) * 60, torch.zeros(120, 80), torch.ones(192))
-    voice = flow.prepare(prompt)
-    rows = batched([voice.run, voice.run], Shapes((6,), (4,)), ELSEWHERE)
+def test_an_euler_step_asks_the_host_for_nothing(generation, dtype):
+    step = euler_step(generation, dtype)
     with torch.no_grad(), Watched() as watched:
-        made = flow._advanced(rows)
+        made = step()
     assert made.shape == (6, 50, 80)
     assert watched.seen > 100
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_a_step_of_the_vocoder_asks_the_host_for_nothing(generation, dtype):
-    nowhere = vocoder(generation).fuse(dtype).to(ELSEWHERE)
-    given = nowhere._laid_out((), (), 3, 40)
+    step = vocoder_step(generation, dtype)
     with torch.no_grad(), Watched() as watched:
-        samples, carried, exact = nowhere.forward(*given)
+        samples, *after = step()
     assert samples.shape[0] == 3
-    assert (carried.shape, carried.dtype) == (given[2].shape, given[2].dtype)
-    assert (exact.shape, exact.dtype) == (given[3].shape, torch.float64)
+    for made, given in zip(after, step.args[2:], strict=True):
+        assert (made.shape, made.dtype) == (given.shape, given.dtype)
     assert watched.seen > 500
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("dense", [True, False])
 def test_a_single_token_step_of_the_llm_asks_the_host_for_nothing(generation, dtype, dense):
-    sizes = LlmSizes(generation, hidden=32, feed_forward=64, layers=2, heads=4, kv_heads=2)
-    with ELSEWHERE:
-        model = SpeechLlm(sizes).to(dtype)
-    model.keep_in_float32()
-    cache = KvCache(sizes, 8, 64, model.device, model.dtype)
-    stepper = Stepper(model, cache, RepetitionAware(model.ids, Sampling()))
-    shape = StepShape(tokens=4, rows=4, length=64, dense=dense, draws=4)
-    table = idle_table(shape, cache).to(ELSEWHERE)
+    step = llm_step(generation, dtype, dense=dense)
     with torch.no_grad(), Watched() as watched:
-        choices = stepper.run(table, shape)
+        choices = step()
     assert (choices.shape, choices.dtype) == ((4,), torch.int64)
     assert watched.seen > 100
 
 
-def test_replayed_euler_steps_are_the_steps_themselves(flow_module):
+def test_replayed_euler_steps_are_the_steps_themselves(generation):
     """Voices, hops and contexts of other lengths and at other Euler steps, in the same shapes."""
-    few = Shapes((1, 2, 4), (2, 4, 6))
-    plain = Flow(gathering(flow_module), budget_bytes=1 << 26, shapes=few)
+    few, model = Shapes((1, 2, 4), (2, 4, 6)), flow_module(generation)
+    plain = Flow(gathering(model), budget_bytes=1 << 26, shapes=few)
     replayed = Flow(
-        gathering(flow_module),
+        gathering(model),
         budget_bytes=1 << 26,
         shapes=few,
         wrap=lambda advance: Graphs(advance, tape, few),
