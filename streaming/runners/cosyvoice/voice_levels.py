@@ -60,7 +60,8 @@ class VoicePages:
         return 0
 
     def _idle_bytes(self) -> int:
-        return sum(part.device_bytes for part in self._idle() if not part.has_left)
+        there = (part for part in self._idle() if part.voice is not None or part.making is not None)
+        return sum(part.device_bytes for part in there)
 
     def _leave(self, part: FlowPart) -> int:
         freed = part.device_bytes

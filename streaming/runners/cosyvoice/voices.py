@@ -43,6 +43,8 @@ class Voices:
     ) -> None:
         self._reader = VoiceReader(files, listener, LANGUAGES[generation], speakers)
         self._features_bytes = share.features_bytes
+        self.features_bytes = 0
+        """What recordings say, in memory."""
         self._by_id: dict[str, VoicePart] = {}
         self._parts: OrderedDict[str, VoicePart] = OrderedDict()
         self._flows: OrderedDict[str, FlowPart] = OrderedDict()
@@ -81,6 +83,8 @@ class Voices:
         part.prefixes = Prefixes(self._prefix_hits)
         with self._changing:
             flow = self._flows.setdefault(part.flow.key, part.flow)
+            if flow is part.flow:
+                self.features_bytes += flow.feature_bytes
             flow.stays |= part.flow.stays
             part.flow = flow
             self._by_id[voice] = self._parts.setdefault(part.key, part)
@@ -96,7 +100,7 @@ class Voices:
                 return
             self._parts.pop(gone.key, None)
             if all(part.flow is not gone.flow for part in kept):
-                self._flows.pop(gone.flow.key, None)
+                self._let_go(gone.flow)
 
     # --- speaking with one -----------------------------------------------------------------
 
@@ -132,12 +136,6 @@ class Voices:
         flows, parts = self._all()
         pages = sum(flow.host_bytes for flow in flows)
         return pages + sum(part.prefixes.host_bytes for part in parts)
-
-    @property
-    def features_bytes(self) -> int:
-        """What recordings say, in memory."""
-        flows, _ = self._all()
-        return sum(flow.feature_bytes for flow in flows)
 
     def figures(self) -> dict[str, float]:
         """Bytes on each level, and where what was wanted was found."""
@@ -175,7 +173,9 @@ class Voices:
 
     def _trim_features(self, but: FlowPart | None = None) -> None:
         """Those fall out of memory of which there is nothing else; the disk has them still."""
-        over = sum(flow.feature_bytes for flow in self._flows.values()) - self._features_bytes
+        over = self.features_bytes - self._features_bytes
+        if over <= 0:
+            return
         gone: set[FlowPart] = set()
         for flow in self._flows.values():
             if over <= 0:
@@ -188,11 +188,15 @@ class Voices:
 
     def _drop(self, gone: set[FlowPart]) -> None:
         for flow in gone:
-            del self._flows[flow.key]
+            self._let_go(flow)
         for voice, part in list(self._by_id.items()):
             if part.flow in gone:
                 del self._by_id[voice]
                 self._parts.pop(part.key, None)
+
+    def _let_go(self, flow: FlowPart) -> None:
+        if self._flows.pop(flow.key, None) is not None:
+            self.features_bytes -= flow.feature_bytes
 
     def _idle_flows(self) -> list[FlowPart]:
         with self._changing:

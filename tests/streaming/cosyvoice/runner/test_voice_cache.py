@@ -164,6 +164,8 @@ class TestLevels:
                     ON_DEVICE * PREFIX_BYTES
                 )
                 assert len(voices._by_id) == len(voices._parts) == len(voices._flows)
+                flows = voices._flows.values()
+                assert voices.features_bytes == sum(flow.feature_bytes for flow in flows)
         finally:
             runner._speech.models.listener.features = runner_features
         assert heard == [], "the disk has what was heard"
@@ -334,6 +336,8 @@ class TestForgetting:
         if level == "host":
             assert voices.host_bytes < host
         assert desk.flow.host.used_bytes == voices.host_bytes
+        flows = voices._flows.values()
+        assert voices.features_bytes == sum(flow.feature_bytes for flow in flows)
         assert desk.used_pages * desk.page_bytes <= voices.device_bytes
         with pytest.raises(UnknownVoice):
             voices.load(gone)
