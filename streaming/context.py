@@ -52,6 +52,8 @@ class Context:
     """When its first audio could be there if nothing came between."""
     start_s: float = 0.0
     """How long a segment takes from its beginning to its first audio, with others beside it."""
+    waited_s: float = 0.0
+    """How long its listener was left in silence in its midst, all in all."""
     hasty: bool = False
     """Whether audio is taken faster than it can be heard: a file is being made."""
     _begun_s: float = 0.0
@@ -82,6 +84,11 @@ class Context:
         return len(self.queue) > 1
 
     @property
+    def asked_s(self) -> float:
+        """When the text came that it is at; there was no silence to be broken before."""
+        return self.head.arrived_s if self.head is not None else float("inf")
+
+    @property
     def on_last_segment(self) -> bool:
         """Whether no segment comes after the head, now or later."""
         return self.ended and self.segments == 1
@@ -105,7 +112,8 @@ class Context:
         """So much more audio is out."""
         if samples and self._origin_s is None:
             self._origin_s = self._begun_s = max(now_s, self.audible_s)
-        elif samples and self.dry_s(now_s) < now_s:
+        elif samples and (dry_s := self.dry_s(now_s)) < now_s:
+            self.waited_s += now_s - max(dry_s, self.asked_s)
             self._origin_s = now_s - self.produced_samples / SAMPLE_RATE
         self.produced_samples += samples
 

@@ -394,7 +394,7 @@ class Stats(Message, frozen=True, kw_only=True):
     capacity: dict[str, int] = {}
     """Listeners that each lane of voices can serve in time."""
     late: tuple[int, ...] = ()
-    """Contexts whose listeners are kept waiting."""
+    """Contexts whose listeners were kept waiting, since the last of these or now."""
     figures: dict[str, float] = {}
     """What the runner counts about itself, by name."""
 

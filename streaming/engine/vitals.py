@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from streaming.context import Context
 from streaming.messages import SAMPLE_RATE, Stats
@@ -32,6 +32,7 @@ class Vitals:
     audio_samples: int = 0
     _said_s: float = float("-inf")
     _said_contexts: int = 0
+    _waited_s: dict[int, float] = field(default_factory=dict)
 
     def due_s(self, contexts: int) -> float:
         """When the next ``Stats`` must go out."""
@@ -46,7 +47,8 @@ class Vitals:
     ) -> Stats:
         """The figures now."""
         known = list(contexts)
-        late = tuple(context.open.ctx for context in known if is_late(context, now_s))
+        late = tuple(context.open.ctx for context in known if self._was_late(context, now_s))
+        self._waited_s = {context.open.ctx: context.waited_s for context in known}
         self._said_s = now_s
         self._said_contexts = len(known)
         return Stats(
@@ -62,6 +64,11 @@ class Vitals:
             late=late,
             figures=figures or {},
         )
+
+    def _was_late(self, context: Context, now_s: float) -> bool:
+        """Now, or for a while since the last time that figures were told."""
+        waited_s = context.waited_s - self._waited_s.get(context.open.ctx, 0.0)
+        return not context.hasty and (waited_s > LATE_S or is_late(context, now_s))
 
 
 def is_late(context: Context, now_s: float) -> bool:

@@ -144,3 +144,15 @@ def test_it_knows_whether_something_comes_after_what_is_in_work():
     assert not one.another_waits
     one.queue.append(Pending(segment(index=1), 0.0))
     assert one.another_waits
+
+
+def test_silence_in_its_midst_is_counted_and_that_before_its_text_came_is_not():
+    late = waiting(1, arrived_s=0.0)
+    late.produced(24_000, 1.0)
+    assert late.waited_s == 0
+    late.produced(24_000, 2.3)
+    assert late.waited_s == pytest.approx(0.3)
+    asked = waiting(2, arrived_s=5.0)
+    asked.produced(24_000, 1.0)
+    asked.produced(24_000, 5.1)
+    assert asked.waited_s == pytest.approx(0.1)

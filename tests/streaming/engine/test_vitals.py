@@ -51,3 +51,11 @@ class TestWhoIsLate:
         voiceless.voice_ready = False
         for each in (parked, voiceless, collecting, context(4)):
             assert not is_late(each, 1_000.0)
+
+    def test_is_one_whose_listener_ran_dry_since_the_last_figures_and_is_told_once(self):
+        vitals, going_on = Vitals(slots=10), waiting(1)
+        going_on.produced(24_000, 0.0)
+        assert vitals.say([going_on], {}, 1.0).late == ()
+        going_on.produced(24_000, 1.5)
+        assert vitals.say([going_on], {}, 2.0).late == (1,)
+        assert vitals.say([going_on], {}, 2.1).late == ()
