@@ -10,7 +10,19 @@ from benchmarks.capacity.sound import CountedTrack
 from benchmarks.capacity.world import World
 from streaming.config import EngineSettings
 from streaming.engine.loop import Engine
-from streaming.messages import Audio, Cancel, End, Finished, Open, Played, Released, Segment, Speak
+from streaming.messages import (
+    Audio,
+    Cancel,
+    End,
+    Finished,
+    Open,
+    Park,
+    Played,
+    Released,
+    Segment,
+    Speak,
+    Unpark,
+)
 from streaming.runners.base import Later
 
 RATE = 24_000
@@ -38,12 +50,19 @@ class ReadingWorld(World):
 
 
 class WatchedRunner(ModelledRunner):
-    """Knows whose steps are under way."""
+    """Knows whose steps are under way, and what was released too early."""
 
     def __init__(self, *args, **kwargs):
         super().__init__(*args, **kwargs)
         self.under_way = Counter()
+        self.released_at_work = []
         self.on_launch = lambda _stage, _contexts: None
+        self._owners = {}
+
+    def begin(self, work):
+        state = super().begin(work)
+        self._owners[id(state)] = state, work.ctx
+        return state
 
     def step(self, stage, batch):
         contexts = [work.ctx for work in batch]
@@ -57,14 +76,28 @@ class WatchedRunner(ModelledRunner):
 
         return Later(later.made, land)
 
+    def release(self, state):
+        super().release(state)
+        _, ctx = self._owners.pop(id(state))
+        if any(self.under_way[stage.name, ctx] for stage in self.stages):
+            self.released_at_work.append(ctx)
+
 
 class Simulated:
     """One engine; times are seconds of simulated time."""
 
-    def __init__(self, device="H200", policy="deadline", *, track=CountedTrack, **settings):
+    def __init__(
+        self,
+        device="H200",
+        policy="deadline",
+        *,
+        track=CountedTrack,
+        max_batch=MAX_BATCH,
+        **settings,
+    ):
         self.world = ReadingWorld(HOST_S)
         self.world.told = self._hear
-        self.runner = WatchedRunner(ESTIMATES[device], self.world, max_batch=MAX_BATCH, seed=1)
+        self.runner = WatchedRunner(ESTIMATES[device], self.world, max_batch=max_batch, seed=1)
         settings = EngineSettings(**{"slots": 4096, "capacity": 4096} | settings)
         self.engine = Engine(
             self.runner, settings, self.world, self.world, POLICIES[policy](), track=track
@@ -73,30 +106,47 @@ class Simulated:
         self.late_s = Counter()
         self.samples = Counter()
         self.over = set()
+        self._still = set()
         self.on_over = lambda _ctx: None
         self.engine.begin()
 
-    def say(self, ctx, *chars, at_s, priority=0):
-        """A context of segments of so many characters, all at once."""
+    def say(self, ctx, *chars, at_s, priority=0, write_s=0.0, report_s=1.0, collects=False):
+        """A context of segments of so many characters, each so long after the one before.
+
+        Its listener tells every so often how much was played; one who makes a file ``collects``:
+        has played what there is.
+        """
 
         def begin():
             self.asked_s[ctx] = self.world.now()
-            self.world.tell(Open(ctx=ctx, voice="modelled", priority=priority))
-            for index, count in enumerate(chars):
-                self.world.tell(Speak(ctx=ctx, segment=piece(index, count)))
-            self.world.tell(End(ctx=ctx))
-            self._listen(ctx)
+            self._tell(Open(ctx=ctx, voice="modelled", priority=priority))
+            written = [Speak(ctx=ctx, segment=piece(*each)) for each in enumerate(chars)]
+            for index, message in enumerate([*written, End(ctx=ctx)]):
+                when_s = at_s + write_s * min(index, len(chars) - 1)
+                self.world.at(when_s, lambda message=message: self._tell(message))
+            self._listen(ctx, report_s, collects)
 
         self.world.at(at_s, begin)
 
     def cancel(self, ctx, *, at_s):
         """Its listener interrupts."""
+        self.world.at(at_s, lambda: self._tell(Cancel(ctx=ctx)))
 
-        def interrupt():
-            if ctx not in self.over:
-                self.world.tell(Cancel(ctx=ctx))
+    def park(self, ctx, *, at_s, until_s):
+        """Its listener goes away and comes back."""
+        self.world.at(at_s, lambda: self._tell(Park(ctx=ctx)))
+        self.world.at(until_s, lambda: self._tell(Unpark(ctx=ctx)))
 
-        self.world.at(at_s, interrupt)
+    def stand_still(self, ctx, *, at_s, until_s):
+        """Its listener plays nothing for a while, and tells nothing."""
+
+        def stop():
+            self._still.add(ctx)
+            if self.dry_s.get(ctx, 0.0) > at_s:
+                self.dry_s[ctx] += until_s - at_s
+
+        self.world.at(at_s, stop)
+        self.world.at(until_s, lambda: self._still.discard(ctx))
 
     def run(self, until_s):
         """Until then, or until nothing is left to happen."""
@@ -104,13 +154,18 @@ class Simulated:
         while self.world.now() < until_s:
             self.engine.turn()
 
-    def _listen(self, ctx):
-        """Tell how much was played, every second."""
+    def _tell(self, message):
+        if message.ctx not in self.over:
+            self.world.tell(message)
+
+    def _listen(self, ctx, report_s, collects):
         if ctx in self.over:
             return
-        left_s = max(0.0, self.dry_s.get(ctx, 0.0) - self.world.now())
-        self.world.tell(Played(ctx=ctx, samples=self.samples[ctx] - round(left_s * RATE)))
-        self.world.at(self.world.now() + 1.0, lambda: self._listen(ctx))
+        now_s = self.world.now()
+        left_s = 0.0 if collects else max(0.0, self.dry_s.get(ctx, 0.0) - now_s)
+        if ctx not in self._still:
+            self._tell(Played(ctx=ctx, samples=self.samples[ctx] - round(left_s * RATE)))
+        self.world.at(now_s + report_s, lambda: self._listen(ctx, report_s, collects))
 
     def _hear(self, message):
         now_s = self.world.now()
