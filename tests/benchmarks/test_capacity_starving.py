@@ -141,3 +141,28 @@ def test_those_with_every_advantage_do_not_starve_one_with_none():
     assert 1 in sim.over
     assert sim.first_s[1] - sim.asked_s[1] < WITHIN_S
     assert sim.late_s[1] < LATE_S
+
+
+def test_newcomers_in_bursts_make_nobody_late_who_speaks():
+    sim = Simulated(DEVICE)
+    speaking, coming = range(1, 6), range(100, 100 + 10 * (CAPACITY - 5))
+    for ctx in speaking:
+        sim.say(ctx, 150, 150, at_s=1.0 + ctx / 10)
+    for index, ctx in enumerate(coming):
+        sim.say(ctx, 8, at_s=4.0 + 1.1 * (index // (CAPACITY - 5)))
+    sim.run(30.0)
+    assert sim.over >= {*speaking, *coming}
+    assert all(sim.late_s[ctx] < 0.005 for ctx in speaking)
+    assert all(sim.first_s[ctx] - sim.asked_s[ctx] < 0.6 for ctx in coming)
+
+
+def test_who_makes_a_file_has_it_as_soon_as_the_device_can_and_nobody_is_late_for_it():
+    sim = Simulated(DEVICE)
+    sim.say(1, 150, 150, 150, at_s=1.0, report_s=1.0, collects=True)
+    for ctx in range(2, 12):
+        sim.say(ctx, 80, 80, at_s=1.0 + ctx / 10)
+    sim.run(12.0)
+    assert 1 in sim.over
+    assert sim.samples[1] > 20 * 24_000  # in 11 s
+    sim.run(40.0)
+    assert all(sim.late_s[ctx] < 0.02 for ctx in range(2, 12))
