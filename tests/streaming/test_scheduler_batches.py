@@ -1,6 +1,6 @@
 """Whatever rows there are: who is in the next step."""
 
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from making import waiting
 
@@ -15,8 +15,8 @@ STAGES = st.builds(Stage, st.just("speech"), max_batch=st.integers(1, 12), patie
 COSTS = st.builds(Cost, base_s=st.floats(0.0, 0.05), unit_s=st.floats(0.0, 0.05))
 ROWS = st.lists(
     st.tuples(
-        st.floats(-2.0, 0.0),  # when it asked
-        st.none() | st.floats(0.0, 3.0),  # how far ahead it is, once started
+        st.just(0.0) | st.floats(-2.0, 0.0),  # when it asked
+        st.none() | st.sampled_from([0.0, 0.05]) | st.floats(0.0, 3.0),  # ahead, once started
         st.floats(0.5, 20.0),  # units
         st.integers(-10, 10),  # priority
     ),
@@ -48,6 +48,7 @@ def test_the_most_pressing_is_always_in_it_and_made_late_by_none(rows, stage, co
 
 
 @given(ROWS, STAGES)
+@example([(0.0, 0.0, 1.0, 0)] * 8 + [(0.0, None, 1.0, 0)] * 3, Stage("speech", max_batch=8))
 def test_some_of_those_who_have_heard_nothing_are_in_every_step_that_has_room(rows, stage):
     costs = Costs({"speech": Cost(0.0, 0.0)})
     ranked = list(made(rows, costs))
