@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 from simulated import Simulated
 
@@ -20,7 +20,14 @@ CROWDED = 6
 WITHIN_S = 1.5
 """In which even the last of a burst of strangers with every advantage is heard."""
 
-LATE_S = 0.1
+LATE_S = 0.4
+"""At most, for who came with a crowd that filled the house in an instant: they have little laid by.
+"""
+
+FAST = settings(
+    max_examples=12, deadline=None, phases=[Phase.explicit, Phase.reuse, Phase.generate]
+)
+"""A failure is told as it was found: to make it small takes minutes."""
 
 
 @dataclass(frozen=True)
@@ -115,7 +122,7 @@ class House:
 
 
 @pytest.mark.parametrize(("capacity", "max_batch"), [(CAPACITY, MAX_BATCH), (CROWDED, 2)])
-@settings(max_examples=12, deadline=None)
+@FAST
 @given(comers=st.lists(COMERS, min_size=1, max_size=50))
 def test_who_is_let_in_is_heard_to_the_end(capacity, max_batch, comers):
     house = House(capacity, max_batch)
@@ -140,7 +147,7 @@ def test_those_with_every_advantage_do_not_starve_one_with_none():
     sim.run(20.0)
     assert 1 in sim.over
     assert sim.first_s[1] - sim.asked_s[1] < WITHIN_S
-    assert sim.late_s[1] < LATE_S
+    assert sim.late_s[1] < 0.1
 
 
 def test_newcomers_in_bursts_make_nobody_late_who_speaks():
