@@ -141,10 +141,10 @@ def settled(runner):
     decoder, flow = runner._speech.models.decoder, runner._speech.models.flow
     voices = runner._speech.voices
     parts = voices._flows.values()
-    pages = sum(len(part.voice.kept) for part in parts if part.voice)
-    making = sum(part.making is not None for part in parts)
+    kept = [part.voice or (part.making and part.making.after) for part in parts]
+    pages = sum(len(voice.kept) for voice in kept if voice)  # half made ones are gone on with
     users = sum(part.users for part in parts)
     free = decoder.free_slots == decoder.cache.slots
     nothing_away = flow.host.used_bytes == voices.host_bytes
     held = flow.pool.pages - flow.pool.free
-    return free and users == making == 0 and held == pages and nothing_away
+    return free and users == 0 and held == pages and nothing_away
