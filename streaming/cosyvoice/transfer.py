@@ -10,5 +10,11 @@ from torch import Tensor
 
 def integers(numbers: Sequence[int] | Sequence[Sequence[int]], device: torch.device) -> Tensor:
     """int64 on ``device``, without waiting for what the device does."""
-    host = torch.tensor(numbers, dtype=torch.int64, pin_memory=device.type == "cuda")
+    return moved(torch.tensor(numbers, dtype=torch.int64), device)
+
+
+def moved(host: Tensor, device: torch.device) -> Tensor:
+    """The same on ``device``, without waiting for what the device does."""
+    if device.type == "cuda":
+        host = host.pin_memory()
     return host.to(device, non_blocking=True)

@@ -439,6 +439,10 @@ class Engine:
         """Give the segment at the head its state."""
         head, asked = live.context.head, live.context.open
         assert head is not None, "only a segment is begun"
+        if not self._runner.has_voice(asked.voice):  # it had to make room since the last segment
+            live.context.voice_ready = False
+            self._voices.want(asked.voice)
+            return
         work = Work(
             ctx=asked.ctx,
             segment=head.segment,

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 
 import torch
 
+from streaming.cosyvoice.capture import Record
 from streaming.cosyvoice.llm.cache import Kept, KvCache
 from streaming.cosyvoice.llm.decoding import Decoding
 from streaming.cosyvoice.llm.errors import BadTokens, OutOfSlots
@@ -74,7 +75,8 @@ class Decoder:
     """``slots`` contexts of at most ``positions`` tokens, prompt and speech together.
 
     ``prefill_tokens`` is the most that one step feeds of one context. The model's head and norms
-    are raised to float32. Not to be used from two threads at once.
+    are raised to float32; ``record`` records steps of single tokens, to be replayed. Not to be used
+    from two threads at once.
     """
 
     def __init__(
@@ -86,13 +88,14 @@ class Decoder:
         prefill_tokens: int = 256,
         sampling: Sampling | None = None,
         sampler: Sampler | None = None,
+        record: Record | None = None,
     ) -> None:
         model.keep_in_float32()
         self.model = model.eval()
         self.limits = Limits(positions, prefill_tokens)
         self.cache = KvCache(model.sizes, slots, positions, model.device, model.dtype)
         chosen = sampler or RepetitionAware(model.ids, sampling or Sampling())
-        self._launcher = Launcher(Stepper(model, self.cache, chosen))
+        self._launcher = Launcher(Stepper(model, self.cache, chosen), record)
         self._buckets = _buckets(model)
         self._free = list(range(slots))
 
@@ -101,14 +104,9 @@ class Decoder:
         """How many contexts could begin now."""
         return len(self._free)
 
-    @property
-    def mode(self) -> str:
-        """How steps are run here: ``cuda graphs``, or eager and why."""
-        return self._launcher.mode
-
     @torch.inference_mode()
     def warm(self) -> int:
-        """Capture every shape that single tokens can take here; how many. Seconds, on CUDA."""
+        """Record every shape that single tokens can take here; how many. Seconds, on CUDA."""
         shapes = shapes_of(self.cache, self._buckets) if self._launcher.captures else []
         for shape in shapes:
             self._launcher.capture(shape)

@@ -32,10 +32,9 @@ class LlmStage:
         self._decoder = decoder
         self._place = place
 
-    def warm(self) -> str:
-        """Make ready what steps of every shape need; how they are launched from then on."""
-        self._place.run(self._decoder.warm).result()
-        return self._decoder.mode
+    def warm(self) -> int:
+        """Make ready the steps of every shape that single tokens can take; how many."""
+        return self._place.run(self._decoder.warm).result()
 
     def step(self, rows: Sequence[Utterance]) -> Later:
         """One piece of each; the next one may be launched before this has come to its end."""

@@ -71,7 +71,7 @@ def build(settings: EngineSettings) -> Models:
     sound.load_state_dict(loaded.vocoder, strict=True)
     sound = sound.to(device).eval().fuse()
     speed = speed_of(settings.cosyvoice, device)
-    speed.of_llm(llm)
+    record = speed.of_llm(llm)
     speed.of_vocoder(sound)
     euler = speed.of_flow()
     network = flow_build.load(loaded.sizes.flow, loaded.flow, device, dtype, euler.compiled)
@@ -83,7 +83,7 @@ def build(settings: EngineSettings) -> Models:
         device=device,
         device_name=name_of(device, dtype),
         tokenizer=TextTokenizer(loaded.vocab, loaded.merges, loaded.sizes.generation),
-        decoder=Decoder(llm, slots=share.slots, positions=share.positions),
+        decoder=Decoder(llm, slots=share.slots, positions=share.positions, record=record),
         flow=Flow(
             network,
             budget_bytes=share.flow_bytes,

@@ -60,9 +60,10 @@ class Speed:
             record = self.record()
             vocoder.launch(vocoder.usual_shapes, lambda advance: VocoderGraphs(advance, record))
 
-    def of_llm(self, llm: SpeechLlm) -> None:
-        """Its steps of single tokens are captured by its decoder."""
+    def of_llm(self, llm: SpeechLlm) -> Record | None:
+        """Its parts are compiled; what its decoder is to record steps with."""
         llm.body.compile_parts(self.compiled)
+        return None if self.record is None else self.record()
 
 
 def speed_of(settings: CosyVoiceSettings, device: torch.device) -> Speed:

@@ -283,6 +283,30 @@ class TestVoices:
         assert bench.mailbox.woken.wait(10)
         assert {event.ctx for event in bench.turn(times=5)} == {1}
 
+    def test_a_voice_that_had_to_make_room_between_segments_is_loaded_again(self):
+        loading = threading.Event()
+
+        class Forgetful(CountingRunner):
+            known = True
+
+            def has_voice(self, _voice):
+                return self.known
+
+            def load_voice(self, _voice):
+                assert loading.wait(10)
+                self.known = True
+
+        bench = Bench(Forgetful)
+        bench.turn(*opened(1, "Hi.", end=False), times=20)
+        bench.runner.known = False
+        again = Speak(ctx=1, segment=segment("Again.", index=1))
+        steps = len(bench.runner.batches)
+        bench.turn(again, End(ctx=1), times=5)
+        assert len(bench.runner.batches) == steps
+        loading.set()
+        assert bench.mailbox.woken.wait(10)
+        assert kinds(bench.turn(times=20))[-1] is Finished
+
     def test_a_voice_that_cannot_be_loaded_fails_those_who_wait_for_it(self):
         class Damaged(CountingRunner):
             def load_voice(self, voice):
