@@ -172,7 +172,7 @@ class TestCommand:
         monkeypatch.setattr(batch, "STEPS", 2)
         monkeypatch.setattr(batch, "ROUNDS", 1)
         monkeypatch.setattr(command, "POSITIONS", 512)
-        monkeypatch.setattr(command, "FLOW_MIB", 64)
+        monkeypatch.setattr(command, "FLOW_MIB", dict.fromkeys(command.FLOW_MIB, 64))
         yield
         torch.set_num_threads(threads)
 
