@@ -5,6 +5,7 @@ Knows: rows. Does not know: how they were found.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
@@ -54,7 +55,7 @@ def write(path: Path, rows: Sequence[Row], doors: Mapping[str, int]) -> list[Pat
     devices = list(dict.fromkeys(row.device for row in rows))
     written = []
     for device in devices:
-        short = device.split(" (")[0].lower().replace(" ", "-")
+        short = re.sub(r"[^a-z0-9]+", "-", device.split(" (")[0].lower())
         target = path if len(devices) == 1 else path.with_stem(f"{path.stem}-{short}")
         mine = [row for row in rows if row.device == device]
         target.write_text(picture(mine, doors.get(device)), encoding="utf-8")

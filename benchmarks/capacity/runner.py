@@ -29,7 +29,7 @@ CACHED_PROMPT_TOKENS = 75
 """Speech tokens of a voice's recording, prefilled after each text: 3 s."""
 
 AHEAD = 2
-"""LLM steps under way at once, as on a GPU."""
+"""Of the LLM's steps, how many are under way at once, as on a GPU."""
 
 HOST_ROW_S = 0.00001
 """What a row of a step costs the host's one thread, from its end to its next launch."""
@@ -56,12 +56,13 @@ class ModelledRunner:
         world: World,
         *,
         max_batch: int,
+        ahead: int = AHEAD,
         first_hop_tokens: int | None = None,
         seed: int = 1,
     ) -> None:
         self.stages = tuple(
             replace(stage, urgent=False)  # the device has one queue
-            for stage in stages(max_batch, device.costs, ahead=AHEAD)
+            for stage in stages(max_batch, device.costs, ahead=ahead)
         )
         self.device = SerialDevice(world)
         self.begun = self.released = 0

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 
 from benchmarks.capacity.device import Device
 from benchmarks.capacity.policies import CHOICES, POLICIES
-from benchmarks.capacity.runner import ModelledRunner
+from benchmarks.capacity.runner import AHEAD, ModelledRunner
 from benchmarks.capacity.sound import CountedTrack
 from benchmarks.capacity.traffic import Crowd, Heard, Load, sessions
 from benchmarks.capacity.world import World
@@ -20,6 +20,7 @@ from streaming.config import EngineSettings
 from streaming.costs import Costs
 from streaming.engine.loop import Engine
 from streaming.runners.cosyvoice.rhythm import second
+from streaming.scheduler import Deadlines
 
 HOST_S = 0.0001
 """What a turn of the loop costs the host, beside its rows."""
@@ -70,10 +71,11 @@ def simulate(run: Run, settings: EngineSettings | None = None) -> Row:
     """Run it; ``settings``: the engine's, where they are not the defaults."""
     world = World(HOST_S)
     load = replace(run.load, counted_from_s=RAMP_S, seconds=RAMP_S + run.load.seconds)
-    runner = ModelledRunner(run.device, world, max_batch=MAX_BATCH, seed=load.seed)
+    policy = (POLICIES | CHOICES)[run.policy]()
+    ahead = AHEAD if isinstance(policy, Deadlines) else 1  # the others fare better so
+    runner = ModelledRunner(run.device, world, max_batch=MAX_BATCH, ahead=ahead, seed=load.seed)
     settings = settings or EngineSettings(slots=SLOTS, capacity=0 if run.door else SLOTS)
     crowd = Crowd(world, Admission(settings.slots), load, learns=run.door)
-    policy = (POLICIES | CHOICES)[run.policy]()
     engine = Engine(runner, settings, world, world, policy, track=CountedTrack)
     engine.begin()
     crowd.start()
