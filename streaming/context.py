@@ -67,6 +67,12 @@ class Context:
         return self.produced_samples > 0
 
     @property
+    def awaited(self) -> bool:
+        """Whether its listener waits: nothing of it was made, nothing before it still plays."""
+        head = self.head
+        return not self.started and head is not None and self.audible_s <= head.arrived_s
+
+    @property
     def head(self) -> Pending | None:
         """The segment to work on."""
         if self.queue and isinstance(first := self.queue[0], Pending):

@@ -45,6 +45,13 @@ class Row(NamedTuple):
     want: Want
     hasty: bool = False
     """Nobody listens, so it has what is left of the device, as early as can be."""
+    awaited: bool = False
+    """Its listener hears nothing yet, and has nothing else to hear: an idle device begins at once."""
+
+    @property
+    def eager(self) -> bool:
+        """Whether an idle device should not wait for more rows."""
+        return self.hasty or self.awaited
 
 
 class UnderWay(NamedTuple):
@@ -103,10 +110,12 @@ class Deadlines:
     def due_s(self, line: Line, first_s: float, beside: UnderWay, costs: Costs) -> float:
         """Early on an idle device; when it presses, beside what presses less or behind its own.
 
+        On an idle device at once where somebody waits to hear anything, or for a file.
+
         Beside what presses more not before that has come to its end, unless it is brief.
         """
         if beside.begin_by_s == NEVER and not beside.own:
-            return -NEVER if line.hasty else first_s - self.early_s
+            return -NEVER if line.eager else first_s - self.early_s
         if first_s < beside.begin_by_s:
             return first_s - self.margin_s
         return first_s if costs.line(line.stage.name).base_s <= self.brief_s else NEVER
@@ -157,7 +166,7 @@ def rank(context: Context, want: Want, deadline_s: float, costs: Costs) -> Row:
     own_s = CROWDED * (line.base_s + line.unit_s * want.units)
     asked = context.open
     begin_by_s = finish_by_s - own_s - PRIORITY_S * asked.priority
-    return Row(begin_by_s, asked.ctx, finish_by_s, context, want, context.hasty)
+    return Row(begin_by_s, asked.ctx, finish_by_s, context, want, context.hasty, context.awaited)
 
 
 def expect(context: Context, now_s: float, costs: Costs) -> None:
@@ -189,7 +198,7 @@ class Line:
     def __init__(self, stage: Stage, policy: Policy) -> None:
         self.stage = stage
         self._policy = policy
-        self.hasty = 0
+        self.eager = 0
         """How many of the rows are."""
         self._rows: dict[int, Row] = {}
         self._first_s: float | None = NEVER
@@ -197,15 +206,15 @@ class Line:
     def put(self, row: Row) -> None:
         """The context's step, in place of what was known of it."""
         if (before := self._rows.get(row.ctx)) is not None:
-            self.hasty -= before.hasty
+            self.eager -= before.eager
         self._rows[row.ctx] = row
-        self.hasty += row.hasty
+        self.eager += row.eager
         self._first_s = None
 
     def drop(self, ctx: int) -> None:
         """The context has no step of this stage now."""
         if (row := self._rows.pop(ctx, None)) is not None:
-            self.hasty -= row.hasty
+            self.eager -= row.eager
             self._first_s = None
 
     def due_s(self, beside: UnderWay, costs: Costs) -> float:

@@ -167,6 +167,21 @@ class TestPatience:
     def test_an_idle_device_begins_early(self):
         assert self.due_s(0.5) == pytest.approx(0.2, abs=1e-4)
 
+    def test_and_at_once_for_who_waits_to_hear_anything(self):
+        asked = waiting(1, arrived_s=0.0)
+        slow = Costs({"flow": Cost(0.6, 0.0)})
+        expect(asked, 0.0, slow)
+        step = Want("flow", then=(Following("flow"),) * 4)
+        row = rank(asked, step, asked.deadline_s(0.0), slow)
+        line = line_of(PATIENT, [row], self.policy)
+        assert line.due_s(UnderWay(), slow) == -NEVER
+
+    def test_who_follows_what_still_plays_waits_like_the_others(self):
+        asked = waiting(1, arrived_s=0.0)
+        asked.start_in(9.0, 0.0)
+        row = rank(asked, Want("flow"), asked.deadline_s(0.0), PRICES)
+        assert line_of(PATIENT, [row], self.policy).due_s(UnderWay(), PRICES) > 8.0
+
     def test_beside_what_presses_less_a_step_begins_a_little_early(self):
         assert self.due_s(0.5, under_way_s=0.9) == pytest.approx(0.45, abs=1e-4)
 
@@ -220,13 +235,13 @@ class TestHaste:
     def test_a_line_knows_whether_anybody_is_in_haste(self):
         line = line_of(PATIENT, [want(30.0, hasty=True)], self.policy)
         line.put(want(20.0, hasty=True))
-        assert line.hasty == 1
+        assert line.eager == 1
         line.drop(1)
         line.drop(1)
-        assert line.hasty == 0
+        assert line.eager == 0
         line.put(want(30.0, hasty=True))
         line.put(want(30.0))
-        assert line.hasty == 0
+        assert line.eager == 0
 
 
 class TestWhatFollows:
