@@ -46,7 +46,7 @@ class Row(NamedTuple):
     hasty: bool = False
     """Nobody listens, so it has what is left of the device, as early as can be."""
     awaited: bool = False
-    """Its listener hears nothing yet, and has nothing else to hear: an idle device begins at once."""
+    """Its listener hears nothing yet, nor anything before it: an idle device begins at once."""
 
     @property
     def eager(self) -> bool:
