@@ -37,6 +37,7 @@ class Landed(Generic[T]):
     results: Sequence[StepResult]
     took_s: float
     """Of the time that passed, its own part; the parts of all launches make up the whole."""
+    ended_s: float
 
 
 @dataclass(eq=False)
@@ -109,7 +110,12 @@ class Flights(Generic[T]):
                     f"a step of {flight.launch.stage.name!r} has not ended in {lasts_s:.0f} s"
                 )
         return [
-            Landed(each.launch, _outcome(each.later, len(each.launch.owners)), each.took_s)
+            Landed(
+                each.launch,
+                _outcome(each.later, len(each.launch.owners)),
+                each.took_s,
+                each.end_s(now_s),
+            )
             for each in ended
         ]
 

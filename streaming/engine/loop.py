@@ -324,7 +324,8 @@ class Engine:
         launch = Launch(stage, tuple(rides), units, now_s, rows[0].begin_by_s)
         results = self._run(stage, [ride.work for ride in rides])
         if not isinstance(results, Later):
-            self._arrive(Landed(launch, results, self._clock.now() - now_s))
+            ended_s = self._clock.now()
+            self._arrive(Landed(launch, results, ended_s - now_s, ended_s))
             return False
         self._flights.add(launch, results)
         if stage.ahead > 1:
@@ -341,8 +342,8 @@ class Engine:
         total = sum(launch.units)
         if self._trace is not None:
             contexts = [ride.live.ctx for ride in launch.owners]
-            now_s = self._clock.now()
-            self._trace.step(launch.stage.name, launch.began_s, now_s, contexts, total)
+            span_s = launch.began_s, landed.ended_s
+            self._trace.step(launch.stage.name, *span_s, contexts, total)
         self._costs.learn(launch.stage.name, total, landed.took_s)
         self._vitals.steps += 1
         self._vitals.busy_s += landed.took_s

@@ -1,12 +1,16 @@
 import json
+from itertools import pairwise
 
 from streaming.engine import trace as module
 from streaming.engine.trace import Trace
 
 
 def events(path):
-    """The file as Perfetto reads it: the array's end may be missing."""
-    return json.loads(path.read_text(encoding="utf-8").rstrip().rstrip(",") + "]")
+    return json.loads(path.read_text(encoding="utf-8"))
+
+
+def steps(path):
+    return [each for each in events(path) if each["ph"] == "X"]
 
 
 def test_each_step_is_an_event_with_its_contexts(tmp_path):
@@ -14,13 +18,39 @@ def test_each_step_is_an_event_with_its_contexts(tmp_path):
     trace = Trace(path, ["llm", "flow"])
     trace.step("flow", 1.0, 1.25, [3, 5], 96.0)
     trace.close()
-    names, step = events(path)[:2], events(path)[2]
-    assert [each["args"]["name"] for each in names] == ["llm", "flow"]
-    assert (step["ts"], step["dur"], step["tid"]) == (1_000_000, 250_000, 2)
+    *names, step = events(path)
+    assert [each["args"]["name"] for each in names] == ["engine", "llm", "flow"]
+    assert [each["tid"] for each in names[1:]] == [1, 2]
+    assert (step["ts"], step["dur"], step["pid"], step["tid"]) == (1_000_000, 250_000, 1, 2)
     assert step["args"] == {"contexts": [3, 5], "units": 96.0}
 
 
-def test_a_trace_that_was_forgotten_ends(tmp_path, monkeypatch):
+def test_it_is_whole_whenever_it_was_flushed_since_the_process_may_end_then(tmp_path):
+    path = tmp_path / "trace.json"
+    trace = Trace(path, ["llm"])
+    assert steps(path) == []
+    for count in range(1, 4):
+        trace.step("llm", count, count + 0.5, [1], 1.0)
+        trace.flush()
+        assert len(steps(path)) == count
+    trace.close()
+    assert len(steps(path)) == 3
+
+
+def test_what_was_launched_behind_another_begins_when_that_has_ended(tmp_path):
+    path = tmp_path / "trace.json"
+    trace = Trace(path, ["llm", "flow"])
+    for number in range(20):
+        trace.step("llm", number - 1.0, number + 1.0, [1], 1.0)
+        trace.step("flow", number, number + 0.75, [1], 1.0)
+    trace.close()
+    for line, busy in ((1, 21.0), (2, 15.0)):
+        of_line = [each for each in steps(path) if each["tid"] == line]
+        assert all(one["ts"] + one["dur"] <= next_["ts"] for one, next_ in pairwise(of_line))
+        assert sum(each["dur"] for each in of_line) == busy * 1e6
+
+
+def test_a_trace_that_was_forgotten_ends(tmp_path, monkeypatch, capfd):
     monkeypatch.setattr(module, "MOST_BYTES", 2_000)
     path = tmp_path / "trace.json"
     trace = Trace(path, ["llm"])
@@ -29,3 +59,4 @@ def test_a_trace_that_was_forgotten_ends(tmp_path, monkeypatch):
     trace.close()
     assert path.stat().st_size < 2_200
     assert len(events(path)) > 5
+    assert capfd.readouterr().err.count("trace_full") == 1
