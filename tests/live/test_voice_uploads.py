@@ -7,7 +7,7 @@ import contextlib
 import http.client
 import json
 import urllib.parse
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 from typing import Any
 
@@ -157,6 +157,29 @@ class TestRecordings:
         answer = await send(shop, transcript=transcript)
         assert (answer.status_code, code_of(answer)) == (400, "invalid_value")
         assert "transcript:" in answer.json()["error"]["message"]
+
+    @pytest.mark.parametrize(
+        ("spoil", "code", "words"),
+        [
+            (
+                lambda samples: samples * (4 / np.abs(samples).max()),
+                "clipped_recording",
+                "too loud",
+            ),
+            (lambda samples: 0.3 * np.sin(np.arange(len(samples)) / 20), "no_speech", "steady"),
+            (lambda samples: samples * 0, "silent_recording", "microphone"),
+        ],
+    )
+    async def test_each_fault_has_a_code_and_a_reason(
+        self,
+        shop: httpx.AsyncClient,
+        spoil: Callable[[np.ndarray], np.ndarray],
+        code: str,
+        words: str,
+    ) -> None:
+        answer = await send(shop, wav(spoil(speech())))
+        assert (answer.status_code, code_of(answer)) == (400, code)
+        assert words in answer.json()["error"]["message"]
 
     @pytest.mark.parametrize("audio", [b"", b"\0", b"not audio at all" * 100])
     async def test_what_is_no_recording_is_told_as_such(

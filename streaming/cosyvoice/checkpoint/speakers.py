@@ -28,9 +28,9 @@ class Speaker:
     text: tuple[int, ...] = ()
     """The prompt's text tokens; version 3's prefix is in them where it was saved with one."""
     speech: tuple[int, ...] = ()
-    """The prompt's speech tokens."""
+    """The prompt's speech tokens; none without its mel."""
     mel: Tensor | None = None
-    """The prompt's mel, ``(frames, 80)``, float32, two frames a token."""
+    """The prompt's mel, ``(frames, 80)``, float32, two frames a token; none without its tokens."""
 
 
 def read(path: Path) -> dict[str, Speaker]:
@@ -60,12 +60,13 @@ def _speaker(path: Path, name: str, entry: Any) -> Speaker:
     mel = entry.get("prompt_speech_feat")
     if mel is not None and (not isinstance(mel, Tensor) or mel.shape[-1] != MEL_BANDS):
         raise DamagedFile(f"{where} has a prompt_speech_feat that is no mel of {MEL_BANDS} bands")
-    return Speaker(
-        embedding=embedding.reshape(-1).float(),
-        text=_ids(entry, "prompt_text"),
-        speech=_ids(entry, "flow_prompt_speech_token") or _ids(entry, "llm_prompt_speech_token"),
-        mel=None if mel is None else mel.reshape(-1, MEL_BANDS).float(),
-    )
+    voice = embedding.reshape(-1).float()
+    speech = _ids(entry, "flow_prompt_speech_token") or _ids(entry, "llm_prompt_speech_token")
+    if mel is None or not speech:
+        return Speaker(voice)
+    frames = mel.reshape(-1, MEL_BANDS).float()
+    tokens = min(len(speech), len(frames) // 2)
+    return Speaker(voice, _ids(entry, "prompt_text"), speech[:tokens], frames[: 2 * tokens])
 
 
 def _ids(entry: Mapping[str, Any], key: str) -> tuple[int, ...]:

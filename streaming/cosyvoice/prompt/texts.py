@@ -49,11 +49,6 @@ def instruct(instruction: str, generation: Generation) -> str:
     return f"{_system(wish) if generation == 'cosyvoice3' else wish}{END}"
 
 
-def named(generation: Generation, instruction: str = "") -> str:
-    """Before text in the voice of a named speaker, who has no recording."""
-    return instruct(instruction, generation)
-
-
 def _system(wish: str) -> str:
     """The wish after the system's sentence, which may stand there already."""
     if wish.startswith(SYSTEM):

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from streaming.cosyvoice.llm.script import LlmPrompt
 from streaming.cosyvoice.prompt import texts
-from streaming.cosyvoice.sizes import Generation
+from streaming.cosyvoice.sizes import END_OF_PROMPT, Generation
 from streaming.cosyvoice.tokenizer import TextTokenizer
 
 SHORT = 0.5
@@ -52,12 +52,21 @@ class Prompts:
         return LlmPrompt(self._before(voice), voice.speech)
 
     def _said(self, voice: Spoken) -> tuple[int, ...]:
+        """The transcript alone; what stands before a saved one is no part of it."""
+        if END_OF_PROMPT in voice.text:
+            return voice.text[voice.text.index(END_OF_PROMPT) + 1 :]
         return voice.text or tuple(self._tokenizer.encode(voice.transcript, control=False))
 
     def _before(self, voice: Spoken) -> tuple[int, ...]:
         if voice.text:
-            return voice.text
+            return self._prefixed(voice.text)
         return tuple(self._tokenizer.encode(texts.zero_shot(voice.transcript, self._generation)))
+
+    def _prefixed(self, saved: tuple[int, ...]) -> tuple[int, ...]:
+        """Some were saved without the words that version 3 needs before them."""
+        if self._generation == "cosyvoice2" or END_OF_PROMPT in saved:
+            return saved
+        return self._prompt(texts.cross_lingual(self._generation)).text + saved
 
     def _prompt(self, before: str) -> LlmPrompt:
         return LlmPrompt(tuple(self._tokenizer.encode(before)))

@@ -123,8 +123,7 @@ def _part(audio: str, transcript: str, language: str, features: PromptFeatures) 
 
 def _of_speaker(name: str, speaker: Speaker) -> VoicePart:
     mel = torch.zeros(0, MEL_BANDS) if speaker.mel is None else speaker.mel
-    speech = speaker.speech if speaker.mel is not None else ()
-    prompt = FlowPrompt(speech, mel, speaker.embedding)
+    prompt = FlowPrompt(speaker.speech, mel, speaker.embedding)
     key = f"speaker/{name}"
     flow = FlowPart(key, prompt, stays=True)
-    return VoicePart(key, Spoken(text=speaker.text, speech=speech), flow)
+    return VoicePart(key, Spoken(text=speaker.text, speech=speaker.speech), flow)

@@ -165,6 +165,24 @@ class TestSpeakers:
         assert ben.mel.shape == (6, 80)
         assert torch.equal(ben.embedding, torch.ones(192))
 
+    def test_a_saved_prompt_is_cut_to_two_frames_a_token(self, folder):
+        saved = {
+            "embedding": torch.zeros(192),
+            "prompt_text": torch.tensor([[5]]),
+            "llm_prompt_speech_token": torch.tensor([[1, 2, 3]]),
+        }
+        of = {"odd": torch.ones(1, 5, 80), "long": torch.ones(1, 9, 80), "none": torch.ones(0, 80)}
+        save(folder / "spk2info.pt", {k: {**saved, "prompt_speech_feat": of[k]} for k in of})
+        found = load(folder).speakers
+        assert [len(found[name].speech) for name in of] == [2, 3, 0]
+        assert [len(found[name].mel) for name in of] == [4, 6, 0]
+
+    def test_tokens_without_their_mel_are_no_prompt(self, folder):
+        alone = {"embedding": torch.zeros(192), "flow_prompt_speech_token": torch.tensor([1, 2])}
+        save(folder / "spk2info.pt", {"ben": alone})
+        ben = load(folder).speakers["ben"]
+        assert (ben.text, ben.speech, ben.mel) == ((), (), None)
+
     @pytest.mark.parametrize(
         ("entry", "what"),
         [

@@ -57,10 +57,6 @@ class TestInstruct:
         assert texts.instruct(nothing, V2) == ""
         assert texts.instruct(nothing, V3) == f"{SYSTEM}{END}"
 
-    def test_a_named_speaker_takes_one_too(self):
-        assert texts.named(V3) == f"{SYSTEM}{END}"
-        assert texts.named(V2, "Speak slowly.") == f"Speak slowly.{END}"
-
 
 class TestControl:
     @pytest.mark.parametrize("generation", [V2, V3])
@@ -86,7 +82,6 @@ class TestControl:
             texts.zero_shot("a", V3),
             texts.cross_lingual(V3),
             texts.instruct("b", V3),
-            texts.named(V3),
         ):
             assert prompt.count(END) == 1
             assert prompt.startswith(SYSTEM)
