@@ -1,4 +1,4 @@
-"""Hundreds of listeners who interrupt, go away and come back: all that they held is free again.
+"""Many listeners who interrupt, go away and come back: all that they held is free again.
 
 Ten thousand do so in simulated time (``tests/benchmarks/test_capacity_storm.py``).
 """
@@ -11,7 +11,7 @@ from cosyvoice_rig import ENGLISH, MANDARIN, Rig, settled
 from streaming.cosyvoice.flow.host import HostMemory
 from streaming.messages import Failed, Finished, Park, Released, Unpark
 
-CONTEXTS = 100
+CONTEXTS = 60
 AT_ONCE = 10
 TEXTS = ("Hello.", "Me too.", "你好。")
 
