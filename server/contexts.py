@@ -215,7 +215,8 @@ class Contexts:
         self._lineup.add(context)
         self._s.access.contexts.take(self._terms.identity)
         self._outbox.event(Opened(ctx=name, sid=context.sid, voice=context.voice))
-        self._log.info("context opened", ctx=name, voice=context.voice)
+        engine_ctx = context.engine.ctx  # the number that a trace of the engine's steps tells
+        self._log.info("context opened", ctx=name, voice=context.voice, engine_ctx=engine_ctx)
         return context
 
     def _choose(self, context: Context, delta: str) -> None:
@@ -236,7 +237,7 @@ class Contexts:
         context.engine.append(context.transcript.split(0)[1])
         context.voice = voice
         self._outbox.event(choosing.chosen(context.id, voice))
-        self._log.info("voice chosen", ctx=context.id, voice=voice)
+        self._log.info("voice chosen", ctx=context.id, voice=voice, engine_ctx=engine.ctx)
 
     def on_engine(self, context: Context, event: ContextEvent) -> None:
         """What the engine says of a context."""

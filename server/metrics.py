@@ -131,6 +131,7 @@ class Metrics:
         self.free_slots.set(stats.free_slots)
         for lane, listeners in stats.capacity.items():
             self._capacity.labels(lane or "all").set(listeners)
+        self._figures.clear()  # a model that rests tells none
         for name, value in stats.figures.items():
             self._figures.labels(name).set(value)
 

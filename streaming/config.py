@@ -65,7 +65,7 @@ class CosyVoiceSettings:
     host_mib: int = 4096
     """The host's memory, in MiB, for contexts that wait while the flow's is short, and for voices
     that nobody speaks with; 0: none."""
-    memory_budget: float = 0.85
+    gpu_memory_budget: float = 0.85
     """Of the device's free memory at the start, at most so much is taken."""
     streams: int = 4
     """CUDA streams: 1 for all stages, or 4, one a stage and one for copies."""

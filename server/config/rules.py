@@ -171,7 +171,7 @@ RULES: dict[str, Callable[[Any], Fault]] = {
     "engine.cosyvoice.positions": Range(256, 32_768),
     "engine.cosyvoice.flow_mib": Range(0, 1_048_576),
     "engine.cosyvoice.host_mib": Range(0, 1_048_576),
-    "engine.cosyvoice.memory_budget": Range(0.05, 0.85),
+    "engine.cosyvoice.gpu_memory_budget": Range(0.05, 0.85),
     "engine.cosyvoice.streams": Either(1, 4),
     "drain_s": Range(0, 3_600),
 }

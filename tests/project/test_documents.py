@@ -93,6 +93,14 @@ def test_no_document_speaks_of_a_place_on_somebodys_machine():
     assert leaks == []
 
 
+@pytest.mark.parametrize("house", ["server", "streaming", "streaming/cosyvoice"])
+def test_the_page_on_how_it_is_built_names_every_room(house):
+    parts = {path.relative_to(ROOT / house).parts for path in kept_files(f"{house}/*.py")}
+    rooms = {part[0] if len(part) == 1 else f"{part[0]}/" for part in parts}
+    named = set(re.findall(r"`(?:[\w/]+/)?(\w+(?:\.py|/))`", read("docs/architecture.md")))
+    assert rooms - named - {"__init__.py", "__main__.py"} == set()
+
+
 def test_nothing_is_left_for_later():
     words = re.compile("TO[D]O|FIX[M]E")
     sources = kept_files("*.py", "*.ts", "*.js", "*.mjs", "*.md", "*.toml", "*.html", "Makefile")

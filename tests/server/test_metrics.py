@@ -7,6 +7,7 @@ import sys
 import time
 from pathlib import Path
 
+import msgspec
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
@@ -133,6 +134,17 @@ def test_the_engine_tells_of_itself(metrics):
     assert seen["runner", "voice_hits"] == 7
     assert (seen["capacity", "all"], seen["capacity", "slow"]) == (90, 2)
     assert seen["engine_busy_seconds",] == 1.5
+
+
+def test_figures_of_a_model_that_rests_are_gone(metrics):
+    told = Stats(
+        contexts=0, parked=0, queued_segments=0, free_slots=1, steps=0, busy_s=0, audio_s=0,
+        rss_mib=0, figures={"voice_bytes": 7},
+    )  # fmt: skip
+    metrics.engine_stats(told)
+    assert samples(metrics)["runner", "voice_bytes"] == 7
+    metrics.engine_stats(msgspec.structs.replace(told, figures={}))
+    assert ("runner", "voice_bytes") not in samples(metrics)
 
 
 def test_every_metric_is_explained_in_the_docs(metrics):

@@ -92,7 +92,7 @@ def share_out(settings: EngineSettings, needs: Needs, free: int) -> Share:
     ``free`` is what is free on the device. Raises ``ValueError`` where there is not room for one.
     """
     asked = settings.cosyvoice
-    budget = int(free * asked.memory_budget)
+    budget = int(free * asked.gpu_memory_budget)
     working = int(budget * WORKING_SHARE)
     most = asked.flow_mib << 20 if asked.flow_mib else UNBOUNDED
     least = min(_least_pages(asked.flow_prompt_s) * needs.page, most)

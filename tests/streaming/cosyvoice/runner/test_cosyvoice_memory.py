@@ -92,7 +92,7 @@ def test_where_there_is_not_room_for_one_it_says_what_is_needed_and_what_to_do()
 
 
 def test_the_budget_is_a_share_of_what_is_free():
-    half = share_out(settings(memory_budget=0.425), NEEDS, 20_000 * MIB)
+    half = share_out(settings(gpu_memory_budget=0.425), NEEDS, 20_000 * MIB)
     assert taken(half) == pytest.approx(taken(share_out(settings(), NEEDS, 10_000 * MIB)), rel=1e-6)
 
 
