@@ -182,6 +182,7 @@ class TestCommand:
         assert found.keys() >= KEYS
         assert all(found[key] for key in KEYS)
         assert found["seconds"]["exact"]["5th"] > 0
+        assert found["first_chunk_ms"]["new_voice"] > 0
         assert found["llm_on_all_cores"]["16"]["tokens_per_s"] > 0
 
     def test_a_table_for_people_has_a_line_a_figure(self):
