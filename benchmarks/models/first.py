@@ -1,8 +1,8 @@
 """(d) From text to the first chunk, by part: one context through the engine's own loop.
 
 Real time, one thread. The voice is there, as it is from its second utterance on; how long its very
-first one takes is told beside that. What the parts leave of the whole is the engine's. Knows: the loop, the runner's steps. Does not know: text's way
-into segments, sockets.
+first one takes is told beside that. What the parts leave of the whole is the engine's. Knows: the
+loop, the runner's steps. Does not know: text's way into segments, sockets.
 """
 
 from __future__ import annotations
