@@ -51,9 +51,9 @@ class CosyVoiceSettings:
 
     flow_prompt_s: float = 3.0
     """The flow uses so much of a voice's recording, from its beginning."""
-    first_hop_tokens: int = 8
+    first_hop_tokens: int = 0
     """The flow's first hop has so many speech tokens of 40 ms; the recording is cut to fit. Fewer
-    are heard sooner; more last longer, until the second hop is there."""
+    are heard sooner; more last longer, until the second hop is there. 0: 8 on a GPU, else 16."""
     flow_window_s: float = 0.0
     """The flow looks back so far beside the recording; 0: to the beginning, which is exact."""
     max_batch: int = 64

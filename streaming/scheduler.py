@@ -85,6 +85,9 @@ class Deadlines:
 
     early_s: float = NEVER
     """On an idle device steps are launched so long before they must begin."""
+    alone: float = 10.0
+    """And earlier by so many times that, shared among the rows: where nobody can join nothing is
+    gained by waiting, and what is made early outlives a moment in which the device is another's."""
     join_s: float = NEVER
     """Rows that must begin within so long join a step."""
     margin_s: float = 0.05
@@ -110,12 +113,12 @@ class Deadlines:
     def due_s(self, line: Line, first_s: float, beside: UnderWay, costs: Costs) -> float:
         """Early on an idle device; when it presses, beside what presses less or behind its own.
 
-        On an idle device at once where somebody waits to hear anything, or for a file.
-
-        Beside what presses more not before that has come to its end, unless it is brief.
+        On an idle device at once where somebody waits to hear anything, or for a file. Beside what
+        presses more not before that has come to its end, unless it is brief.
         """
         if beside.begin_by_s == NEVER and not beside.own:
-            return -NEVER if line.eager else first_s - self.early_s
+            early_s = self.early_s * (1.0 + self.alone / len(line))
+            return -NEVER if line.eager else first_s - early_s
         if first_s < beside.begin_by_s:
             return first_s - self.margin_s
         return first_s if costs.line(line.stage.name).base_s <= self.brief_s else NEVER
@@ -202,6 +205,9 @@ class Line:
         """How many of the rows are."""
         self._rows: dict[int, Row] = {}
         self._first_s: float | None = NEVER
+
+    def __len__(self) -> int:
+        return len(self._rows)
 
     def put(self, row: Row) -> None:
         """The context's step, in place of what was known of it."""

@@ -118,6 +118,7 @@ POLICIES: dict[str, Callable[[], Policy]] = {
 CHOICES: dict[str, Callable[[], Policy]] = {
     "no-patience": lambda: replace(ours(), patient=False),
     "no-early-steps": lambda: replace(ours(), early_s=0.0),
+    "early-alike": lambda: replace(ours(), alone=0.0),
     "all-join": lambda: replace(ours(), join_s=NEVER),
     "long-steps": lambda: replace(ours(), filled=NEVER, hurried=NEVER),
     "no-hurry": lambda: replace(ours(), hurried=6.0),

@@ -166,7 +166,7 @@ RULES: dict[str, Callable[[Any], Fault]] = {
     "engine.pauses.end_ms": Range(0, 10_000),
     "engine.cosyvoice.flow_prompt_s": Range(1, 30),
     "engine.cosyvoice.flow_window_s": Range(0, 600),
-    "engine.cosyvoice.first_hop_tokens": Range(1, 22),
+    "engine.cosyvoice.first_hop_tokens": Range(0, 22),
     "engine.cosyvoice.max_batch": Range(1, 1_024),
     "engine.cosyvoice.positions": Range(256, 32_768),
     "engine.cosyvoice.flow_mib": Range(0, 1_048_576),

@@ -90,6 +90,8 @@ class _Live:
     """How many steps of it are, by stage."""
     gone: bool = False
     """Cancelled, failed or finished; what is under way for it is not wanted any more."""
+    cancelled: bool = False
+    """Its owner is told when its slot is free."""
 
     @property
     def ctx(self) -> int:
@@ -258,8 +260,8 @@ class Engine:
                 context.ended = True
                 self._settle(live)
             case Cancel():
+                live.cancelled = True
                 self._drop(live)
-                self._out.append(Released(ctx=live.ctx, compute_s=context.compute_s))
             case Park():
                 context.parked = True
                 self._rank(live)
@@ -518,8 +520,11 @@ class Engine:
         self._free(live)
 
     def _free(self, live: _Live) -> None:
-        if not live.under_way.total():
-            self._end_segment(live)
+        if live.under_way.total():
+            return
+        self._end_segment(live)
+        if live.cancelled:
+            self._out.append(Released(ctx=live.ctx, compute_s=live.context.compute_s))
 
     def _finish(self, live: _Live) -> None:
         self._out += live.track.finish()

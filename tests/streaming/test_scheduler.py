@@ -151,7 +151,7 @@ def want(slack_s, ctx=1, *, units=1.0, **kwargs):
 
 
 class TestPatience:
-    policy = Deadlines(early_s=0.3, join_s=1.0)
+    policy = Deadlines(early_s=0.3, join_s=1.0, alone=0.0)
 
     def due_s(self, slack_s, under_way_s=NEVER, *, own=0, **policy):
         line = line_of(PATIENT, [want(slack_s)], replace(self.policy, **policy))
@@ -166,6 +166,12 @@ class TestPatience:
 
     def test_an_idle_device_begins_early(self):
         assert self.due_s(0.5) == pytest.approx(0.2, abs=1e-4)
+
+    def test_and_earlier_the_fewer_could_join(self):
+        policy = replace(self.policy, alone=10.0)
+        for rows, early_s in ((1, 3.3), (10, 0.6), (100, 0.33)):
+            line = line_of(PATIENT, [want(9.0, ctx) for ctx in range(rows)], policy)
+            assert line.due_s(UnderWay(), PRICES) == pytest.approx(9.0 - early_s, abs=1e-3)
 
     def test_and_at_once_for_who_waits_to_hear_anything(self):
         asked = waiting(1, arrived_s=0.0)
@@ -219,7 +225,7 @@ class TestPatience:
 
 
 class TestHaste:
-    policy = Deadlines(early_s=0.3, join_s=1.0)
+    policy = Deadlines(early_s=0.3, join_s=1.0, alone=0.0)
 
     def test_who_makes_a_file_has_an_idle_device_at_once(self):
         line = line_of(PATIENT, [want(30.0, hasty=True)], self.policy)

@@ -57,6 +57,7 @@ class Flow:
         """
         self._network = network
         self._shapes = shapes or Shapes()
+        self.device = network.device
         self._lengths = schedule()[1].to(network.device)
         self.pool = Pool(network.shelves, budget_bytes=budget_bytes, device=network.device)
         self.host = HostMemory(self.pool, host_bytes)

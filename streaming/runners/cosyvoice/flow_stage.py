@@ -24,6 +24,10 @@ from streaming.runners.cosyvoice.utterance import Utterance
 USUAL_PAGES = 12
 """Seconds that a context looks back, its recording with them; more are captured when met."""
 
+FIRST_HOP_TOKENS = {"cuda": 8, "cpu": 16}
+"""0.64 s of audio last until a CPU has the second hop. By the device, not by what it was seen to
+do: the cut of the recording decides the sound, which a restart must not change."""
+
 _NOTHING = np.zeros(0, np.float32)
 
 
@@ -44,7 +48,7 @@ class FlowStage:
         self._flow = flow
         self._place = place
         self._prompt_s = settings.flow_prompt_s
-        self._first_hop_tokens = settings.first_hop_tokens
+        self._first_hop_tokens = settings.first_hop_tokens or FIRST_HOP_TOKENS[flow.device.type]
         self._window_s = settings.flow_window_s or None
 
     def warm(self, rows: int) -> int:
