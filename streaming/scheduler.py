@@ -70,7 +70,7 @@ class Policy(Protocol):
         """When the stage's next step must begin; ``NEVER`` where nothing of it can run."""
         ...
 
-    def due_s(self, line: Line, first_s: float, beside: UnderWay, costs: Costs) -> float:
+    def due_s(self, line: Line, first_s: float, beside: UnderWay) -> float:
         """When to launch such a step, if nothing happens before."""
         ...
 
@@ -98,9 +98,6 @@ class Deadlines:
     """The same for rows that do not press, where somebody is late."""
     least_s: float = 0.005
     """And until it takes so long in any case: what a step costs beside them must be found out."""
-    brief_s: float = 0.002
-    """A step that costs no more beside its rows may go before a more pressing one: it delays that
-    by little, and the device is at work while the host prepares."""
     patient: bool = True
     """Whether stages may wait for rows at all."""
 
@@ -110,18 +107,16 @@ class Deadlines:
             return NEVER
         return min(rows).begin_by_s if stage.patient and self.patient else -NEVER
 
-    def due_s(self, line: Line, first_s: float, beside: UnderWay, costs: Costs) -> float:
+    def due_s(self, line: Line, first_s: float, beside: UnderWay) -> float:
         """Early on an idle device; when it presses, beside what presses less or behind its own.
 
         On an idle device at once where somebody waits to hear anything, or for a file. Beside what
-        presses more not before that has come to its end, unless it is brief.
+        presses more not before that has come to its end.
         """
         if beside.begin_by_s == NEVER and not beside.own:
             early_s = self.early_s * (1.0 + self.alone / len(line))
             return -NEVER if line.eager else first_s - early_s
-        if first_s < beside.begin_by_s:
-            return first_s - self.margin_s
-        return first_s if costs.line(line.stage.name).base_s <= self.brief_s else NEVER
+        return first_s - self.margin_s if first_s < beside.begin_by_s else NEVER
 
     def choose(self, stage: Stage, rows: Collection[Row], now_s: float, costs: Costs) -> list[Row]:
         """The most pressing, as long as none makes one before it late."""
@@ -223,13 +218,13 @@ class Line:
             self.eager -= row.eager
             self._first_s = None
 
-    def due_s(self, beside: UnderWay, costs: Costs) -> float:
+    def due_s(self, beside: UnderWay) -> float:
         """When to launch the next step, if nothing happens before."""
         if self._first_s is None:
             self._first_s = self._policy.first_s(self.stage, self._rows.values())
         if self._first_s == NEVER:
             return NEVER
-        return self._policy.due_s(self, self._first_s, beside, costs)
+        return self._policy.due_s(self, self._first_s, beside)
 
     def choose(self, now_s: float, costs: Costs) -> list[Row]:
         """The rows of the next step."""

@@ -8,7 +8,7 @@ which none of these asks for.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
-from dataclasses import replace
+from dataclasses import asdict, replace
 
 from streaming.config import EngineSettings
 from streaming.context import Context
@@ -29,9 +29,9 @@ class EarliestArrival:
         del stage
         return -NEVER if rows else NEVER
 
-    def due_s(self, line: Line, first_s: float, beside: UnderWay, costs: Costs) -> float:
+    def due_s(self, line: Line, first_s: float, beside: UnderWay) -> float:
         """Whatever else is under way."""
-        del line, beside, costs
+        del line, beside
         return first_s
 
     def choose(self, stage: Stage, rows: Collection[Row], now_s: float, costs: Costs) -> list[Row]:
@@ -102,6 +102,14 @@ class VoxServe(EarliestArrival):
         return context.dry_s(0.0) - latest / SAMPLE_RATE - VOXSERVE_MARGIN_S
 
 
+class Unyielding(Deadlines):
+    """What presses less goes beside what presses more, once it must."""
+
+    def due_s(self, line: Line, first_s: float, beside: UnderWay) -> float:
+        """Whatever else is under way."""
+        return min(first_s, super().due_s(line, first_s, beside))
+
+
 def ours() -> Deadlines:
     """As the engine has it."""
     return deadlines(EngineSettings().max_ahead_s)
@@ -122,7 +130,7 @@ CHOICES: dict[str, Callable[[], Policy]] = {
     "all-join": lambda: replace(ours(), join_s=NEVER),
     "long-steps": lambda: replace(ours(), filled=NEVER, hurried=NEVER),
     "no-hurry": lambda: replace(ours(), hurried=6.0),
-    "no-yielding": lambda: replace(ours(), brief_s=NEVER),
+    "no-yielding": lambda: Unyielding(**asdict(ours())),
 }
 """Ours, each without one of its choices."""
 

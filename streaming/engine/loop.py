@@ -164,7 +164,7 @@ class Engine:
         due_s = self._vitals.due_s(len(self._live))
         for line in self._lines.values():
             if self._flights.room(line.stage):
-                due_s = min(due_s, line.due_s(self._flights.beside(line.stage), self._costs))
+                due_s = min(due_s, line.due_s(self._flights.beside(line.stage)))
         return max(0.0, due_s - self._clock.now())
 
     def _launch_due(self) -> None:
@@ -188,7 +188,7 @@ class Engine:
     def _is_due(self, line: Line, now_s: float) -> bool:
         if not self._flights.room(line.stage):
             return False
-        return line.due_s(self._flights.beside(line.stage), self._costs) <= now_s
+        return line.due_s(self._flights.beside(line.stage)) <= now_s
 
     def _publish(self) -> None:
         now_s = self._clock.now()

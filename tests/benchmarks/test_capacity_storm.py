@@ -107,6 +107,6 @@ def test_no_state_and_no_slot_is_lost(storm):
     assert not +runner.under_way
     assert not engine._live
     lines = engine._lines.values()
-    assert all(line.due_s(UnderWay(), engine._costs) == float("inf") for line in lines)
+    assert all(line.due_s(UnderWay()) == float("inf") for line in lines)
     assert storm.door.free == AT_ONCE
     assert storm.door.listeners() == 0

@@ -155,14 +155,14 @@ class TestPatience:
 
     def due_s(self, slack_s, under_way_s=NEVER, *, own=0, **policy):
         line = line_of(PATIENT, [want(slack_s)], replace(self.policy, **policy))
-        return line.due_s(UnderWay(under_way_s, own), PRICES)
+        return line.due_s(UnderWay(under_way_s, own))
 
     def taken(self, *rows, now_s=0.0):
         line = line_of(PATIENT, rows, self.policy)
         return [row.ctx for row in line.choose(now_s, PRICES)]
 
     def test_nobody_is_never_due(self):
-        assert Line(PATIENT, self.policy).due_s(UnderWay(), PRICES) == NEVER
+        assert Line(PATIENT, self.policy).due_s(UnderWay()) == NEVER
 
     def test_an_idle_device_begins_early(self):
         assert self.due_s(0.5) == pytest.approx(0.2, abs=1e-4)
@@ -171,7 +171,7 @@ class TestPatience:
         policy = replace(self.policy, alone=10.0)
         for rows, early_s in ((1, 3.3), (10, 0.6), (100, 0.33)):
             line = line_of(PATIENT, [want(9.0, ctx) for ctx in range(rows)], policy)
-            assert line.due_s(UnderWay(), PRICES) == pytest.approx(9.0 - early_s, abs=1e-3)
+            assert line.due_s(UnderWay()) == pytest.approx(9.0 - early_s, abs=1e-3)
 
     def test_and_at_once_for_who_waits_to_hear_anything(self):
         asked = waiting(1, arrived_s=0.0)
@@ -180,13 +180,13 @@ class TestPatience:
         step = Want("flow", then=(Following("flow"),) * 4)
         row = rank(asked, step, asked.deadline_s(0.0), slow)
         line = line_of(PATIENT, [row], self.policy)
-        assert line.due_s(UnderWay(), slow) == -NEVER
+        assert line.due_s(UnderWay()) == -NEVER
 
     def test_who_follows_what_still_plays_waits_like_the_others(self):
         asked = waiting(1, arrived_s=0.0)
         asked.start_in(9.0, 0.0)
         row = rank(asked, Want("flow"), asked.deadline_s(0.0), PRICES)
-        assert line_of(PATIENT, [row], self.policy).due_s(UnderWay(), PRICES) > 8.0
+        assert line_of(PATIENT, [row], self.policy).due_s(UnderWay()) > 8.0
 
     def test_beside_what_presses_less_a_step_begins_a_little_early(self):
         assert self.due_s(0.5, under_way_s=0.9) == pytest.approx(0.45, abs=1e-4)
@@ -198,13 +198,9 @@ class TestPatience:
     def test_beside_what_presses_more_it_waits_for_that(self):
         assert self.due_s(0.5, under_way_s=0.1) == NEVER
 
-    def test_a_brief_step_waits_for_its_own_time_alone(self):
-        due_s = self.due_s(0.5, under_way_s=0.1, brief_s=0.02)
-        assert due_s == pytest.approx(0.5, abs=1e-4)
-
     def test_a_stage_without_patience_is_due_at_once(self):
         line = line_of(Stage("flow"), [want(5.0)], self.policy)
-        assert line.due_s(UnderWay(0.1), PRICES) == -NEVER
+        assert line.due_s(UnderWay(0.1)) == -NEVER
 
     def test_who_has_time_for_long_does_not_join(self):
         assert self.taken(want(0.0, 1), want(0.9, 2), want(1.1, 3)) == [1, 2]
@@ -229,12 +225,12 @@ class TestHaste:
 
     def test_who_makes_a_file_has_an_idle_device_at_once(self):
         line = line_of(PATIENT, [want(30.0, hasty=True)], self.policy)
-        assert line.due_s(UnderWay(), PRICES) == -NEVER
+        assert line.due_s(UnderWay()) == -NEVER
         assert len(line.choose(0.0, PRICES)) == 1
 
     def test_and_what_is_left_of_a_busy_one(self):
         line = line_of(PATIENT, [want(30.0, hasty=True)], self.policy)
-        assert line.due_s(UnderWay(0.0), PRICES) == NEVER
+        assert line.due_s(UnderWay(0.0)) == NEVER
         line.put(want(0.1, 2))
         assert [row.ctx for row in line.choose(0.0, PRICES)] == [2, 1]
 
