@@ -109,10 +109,10 @@ class Context:
 
         Not for one that is further ahead than that of what its listener was reported to have had.
         """
+        if self.parked or not self.voice_ready:
+            return False
         ahead_s = (self.produced_samples - self.played_samples) / SAMPLE_RATE
-        return (
-            ahead_s < max_ahead_s and not self.parked and self.voice_ready and self.head is not None
-        )
+        return ahead_s < max_ahead_s and self.head is not None
 
     def produced(self, samples: int, now_s: float) -> None:
         """So much more audio is out."""

@@ -54,8 +54,7 @@ class Rhythm:
 
     def path(self, made: int, rendered: int) -> tuple[Following, ...]:
         """The steps that make so many tokens more, and so many of all into samples."""
-        frames = float(rendered * self.frames_per_token)
-        return self._path(made, frames, self.euler_steps)
+        return self._path(made, float(rendered * self.frames_per_token), self.euler_steps)
 
     def finish(self, frames: float, euler_steps: int) -> tuple[Following, ...]:
         """The steps that follow the flow's, of which so many are left."""

@@ -7,6 +7,7 @@ know: what a step does.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 
 @dataclass(frozen=True)
@@ -52,8 +53,7 @@ class Following:
     times: float = 1
 
 
-@dataclass(frozen=True)
-class Want:
+class Want(NamedTuple):
     """A step that could be launched for a context now."""
 
     stage: str

@@ -82,6 +82,7 @@ EARLY_SHARE, JOIN_SHARE = 1 / 20, 1 / 6
 
 @dataclass(eq=False)
 class _Live:
+    ctx: int
     context: Context
     track: Track
     work: Work | None = None
@@ -92,10 +93,6 @@ class _Live:
     """Cancelled, failed or finished; what is under way for it is not wanted any more."""
     cancelled: bool = False
     """Its owner is told when its slot is free."""
-
-    @property
-    def ctx(self) -> int:
-        return self.context.open.ctx
 
 
 class _Ride(NamedTuple):
@@ -131,6 +128,7 @@ class Engine:
         """Voices that are still spoken with, or being loaded, though they were removed."""
         self._flights: Flights[_Ride] = Flights(mailbox.wake, settings.hang_timeout_s, clock.now)
         self._lines = {stage.name: Line(stage, self._policy) for stage in runner.stages}
+        self._downstream_first = tuple(reversed(self._lines.items()))
         self._live: dict[int, _Live] = {}
         self._out: list[Message] = []
         self._used_s = clock.now()
@@ -243,7 +241,7 @@ class Engine:
             voice_ready=self._runner.has_voice(message.voice),
         )
         track = self._track(message.ctx, self._settings.pauses, words=message.words)
-        self._live[message.ctx] = _Live(context, track)
+        self._live[message.ctx] = _Live(message.ctx, context, track)
         if not context.voice_ready:
             self._voices.want(message.voice)
 
@@ -492,9 +490,13 @@ class Engine:
         # What is nearer to being heard goes first: a late context must not begin its next hop
         # before it has finished this one. Only where stages share a thread does that decide.
         not_before_s = -NEVER
-        for name, line in reversed(self._lines.items()):
+        if not runnable:
+            for line in self._lines.values():
+                line.drop(live.ctx)
+            return
+        for name, line in self._downstream_first:
             want = wants.get(name)
-            if want is not None and runnable and live.under_way[name] < line.stage.ahead:
+            if want is not None and live.under_way.get(name, 0) < line.stage.ahead:
                 row = rank(context, want, deadline_s, self._costs)
                 if row.begin_by_s < not_before_s:
                     row = row._replace(begin_by_s=not_before_s)

@@ -134,7 +134,9 @@ class Progress:
 
     def _flow(self, spare_s: float, slack_s: float, costs: Costs) -> Want | None:
         if not self.euler_left:
-            self.hop = self._choose(slack_s + spare_s, costs)
+            enough = self.block_rest + self.rhythm.lookahead_tokens
+            ready = self.llm_done or self.available >= enough  # else no hop can be chosen
+            self.hop = self._choose(slack_s + spare_s, costs) if ready else 0
         if not self.hop:
             return None
         frames = float(self.hop * self.rhythm.frames_per_token)
