@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import pytest
 from servers import StartServer
 from talk import eventually, talking
 
@@ -26,3 +27,11 @@ async def test_steps_tell_the_contexts_that_the_log_names(
         return {number for step in steps for number in step["args"]["contexts"]}
 
     await eventually(lambda: served() == set(numbers.values()), 20)
+
+
+def test_a_file_that_cannot_be_written_is_told_at_the_start(
+    start_server: StartServer, tmp_path: Path
+) -> None:
+    server = start_server(wait=False, engine__runner="tone", engine__trace=tmp_path / "no" / "t")
+    with pytest.raises(AssertionError, match="No such file or directory"):
+        server.wait_ready()
