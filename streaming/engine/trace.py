@@ -69,8 +69,12 @@ class Trace:
         before = "\n" if self._end == len(_BEGIN) else ",\n"
         events = (before + ",\n".join(self._waiting)).encode()
         self._waiting = []
-        self._file.seek(self._end)
-        self._file.write(events + _END)
+        try:
+            self._file.seek(self._end)
+            self._file.write(events + _END)
+        except OSError as error:  # a full disk ends the trace, not the engine
+            self._left = 0
+            note("trace_ended", level="warning", why=str(error))
         self._end += len(events)
 
     def _name(self, what: str, line: int, name: str) -> None:

@@ -50,6 +50,24 @@ def test_what_was_launched_behind_another_begins_when_that_has_ended(tmp_path):
         assert sum(each["dur"] for each in of_line) == busy * 1e6
 
 
+def test_a_full_disk_ends_the_trace_alone(tmp_path, monkeypatch, capfd):
+    trace = Trace(tmp_path / "trace.json", ["llm"])
+
+    class Full:
+        def __init__(self, file):
+            self.close = file.close
+
+        def seek(self, _):
+            raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(trace, "_file", Full(trace._file))
+    for _ in range(3):
+        trace.step("llm", 0.0, 1.0, [1], 1.0)
+        trace.flush()
+    trace.close()
+    assert capfd.readouterr().err.count("No space left on device") == 1
+
+
 def test_a_trace_that_was_forgotten_ends(tmp_path, monkeypatch, capfd):
     monkeypatch.setattr(module, "MOST_BYTES", 2_000)
     path = tmp_path / "trace.json"
