@@ -69,6 +69,9 @@ class CosyVoiceSettings:
     """Of the device's free memory at the start, at most so much is taken."""
     streams: int = 4
     """CUDA streams: 1 for all stages, or 4, one a stage and one for copies."""
+    profile: str | None = None
+    """What steps cost on this card, as ``python -m benchmarks.gpu --table`` wrote it: where the
+    scheduler and admission begin. None: a guess. Either way they learn from the steps that run."""
     compile: bool = False
     """Compile what lies between the networks' products, on a GPU: a longer start, then
     less time a step."""

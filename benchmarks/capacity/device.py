@@ -11,6 +11,7 @@ import json
 from dataclasses import dataclass
 from pathlib import Path
 
+from streaming.runners.cosyvoice import profile
 from streaming.steps import Cost
 
 NOT_MEASURED = "not measured"
@@ -82,9 +83,6 @@ def measured(path: Path) -> Device:
     Raises:
         ValueError: it is no such table.
     """
-    table = json.loads(path.read_text(encoding="utf-8"))
-    try:
-        costs = {stage: Cost(**table["costs"][stage]) for stage in ("llm", "flow", "vocoder")}
-        return Device(table["device"], **costs, measured=True)
-    except (KeyError, TypeError) as error:
-        raise ValueError(f"{path} is no table of step costs: {error!r} is wrong in it") from error
+    costs = profile.costs(path)
+    name = json.loads(path.read_text(encoding="utf-8")).get("device") or path.stem
+    return Device(str(name), **costs, measured=True)

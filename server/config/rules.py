@@ -173,6 +173,7 @@ RULES: dict[str, Callable[[Any], Fault]] = {
     "engine.cosyvoice.host_mib": Range(0, 1_048_576),
     "engine.cosyvoice.gpu_memory_budget": Range(0.05, 0.85),
     "engine.cosyvoice.streams": Either(1, 4),
+    "engine.cosyvoice.profile": _optional_text,
     "drain_s": Range(0, 3_600),
 }
 """What each setting may be, beside its type; choices and booleans need no rule."""

@@ -1,4 +1,4 @@
-"""What can be said of a checkpoint and a device without loading anything.
+"""What can be said of a checkpoint, a device and a profile without loading anything.
 
 Knows: the folder's layout, what torch finds. Does not know: weights.
 """
@@ -11,6 +11,7 @@ from streaming.config import EngineSettings
 from streaming.cosyvoice import checkpoint
 from streaming.cosyvoice.checkpoint import CheckpointError
 from streaming.runners.cosyvoice.device import choose
+from streaming.runners.cosyvoice.profile import priors
 
 
 def fault(settings: EngineSettings) -> str | None:
@@ -19,6 +20,7 @@ def fault(settings: EngineSettings) -> str | None:
     try:
         checkpoint.look(Path(settings.model))
         choose(settings)
+        priors(settings.cosyvoice.profile)
     except (CheckpointError, ValueError) as error:
         return str(error)
     return None

@@ -17,16 +17,13 @@ from streaming.cosyvoice.special_tokens import MARKS
 from streaming.messages import Ready
 from streaming.runners.base import Later, StepResult, Work
 from streaming.runners.cosyvoice.models import build
-from streaming.runners.cosyvoice.rhythm import FLOW, LLM, VOCODER, second, stages
+from streaming.runners.cosyvoice.profile import priors
+from streaming.runners.cosyvoice.rhythm import second, stages
 from streaming.runners.cosyvoice.speech import Speech
 from streaming.runners.cosyvoice.utterance import Utterance
 from streaming.runners.cosyvoice.voices import LANGUAGES
-from streaming.steps import Cost, Following, Want
+from streaming.steps import Following, Want
 from streaming.voices import catalog
-
-PRIORS = {LLM: Cost(0.01, 0.0005), FLOW: Cost(0.004, 0.0002), VOCODER: Cost(0.005, 0.0002)}
-"""Before anything ran: about a small card."""
-
 
 SHORTEST_CHARS = 20
 """Ten Chinese characters, or five English tokens: of less the model makes too much or too little,
@@ -47,7 +44,8 @@ class CosyVoiceRunner:
         self._speech: Speech | None = None
         self._loading = threading.Lock()
         self._default = settings.default_voice or ""
-        self.stages = stages(settings.cosyvoice.max_batch, PRIORS)
+        self._priors = priors(settings.cosyvoice.profile)
+        self.stages = stages(settings.cosyvoice.max_batch, self._priors)
 
     def load(self) -> None:
         """The networks, the default voice; then one sentence, so that the first finds all warm.
@@ -58,7 +56,7 @@ class CosyVoiceRunner:
         """
         models = build(self._settings)
         ahead = 2 if models.device.type == "cuda" else 1
-        self.stages = stages(self._settings.cosyvoice.max_batch, PRIORS, ahead=ahead)
+        self.stages = stages(self._settings.cosyvoice.max_batch, self._priors, ahead=ahead)
         speech = Speech(models, self._settings)
         self._default = self._default or speech.voices.own[0].id
         catalog.find(speech.voices.own, self._default)

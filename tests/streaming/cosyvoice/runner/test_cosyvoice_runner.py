@@ -1,14 +1,18 @@
 """The runner over tiny random networks, stepped by the engine's own loop."""
 
 import gc
+import json
 
 import numpy as np
 import pytest
 import torch
 from cosyvoice_rig import ENGLISH, MANDARIN, Rig, alone, few_tokens, load, send_voices_away, settled
 
+from streaming.config import CosyVoiceSettings, EngineSettings
 from streaming.errors import UnknownVoice
 from streaming.messages import Failed, Finished, Released
+from streaming.runners.cosyvoice.runner import CosyVoiceRunner
+from streaming.steps import Cost
 from streaming.text.normal.normaliser import Normaliser
 from streaming.text.pipeline import TextPipeline
 from streaming.text.segmenter import Segmenter
@@ -235,6 +239,16 @@ def test_idle_voices_leave_the_device_before_anyone_is_refused(checkpoint, tmp_p
     assert len(alone(runner, "Hello.", voice=ENGLISH)) > 0
     assert runner._speech.voices._by_id[MANDARIN].flow.voice is None
     del hoard
+
+
+def test_a_profile_is_what_steps_are_taken_to_cost_before_any_has_run(tmp_path):
+    path = tmp_path / "card.json"
+    line = {"base_s": 0.25, "unit_s": 0.125}
+    costs = dict.fromkeys(("llm", "flow", "vocoder"), line)
+    path.write_text(json.dumps({"device": "My card", "costs": costs}), encoding="utf-8")
+    settings = CosyVoiceSettings(profile=str(path))
+    runner = CosyVoiceRunner(EngineSettings(runner="cosyvoice", model="x", cosyvoice=settings))
+    assert [stage.prior for stage in runner.stages] == [Cost(**line)] * 3
 
 
 def test_a_voice_that_nobody_stored(runner):

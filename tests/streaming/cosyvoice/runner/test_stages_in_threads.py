@@ -12,8 +12,8 @@ from streaming.cosyvoice.flow.host import HostMemory
 from streaming.messages import Failed, Finished, Park, Unpark
 from streaming.runners.cosyvoice import speech as speech_module
 from streaming.runners.cosyvoice import threads
+from streaming.runners.cosyvoice.profile import SMALL_CARD
 from streaming.runners.cosyvoice.rhythm import stages
-from streaming.runners.cosyvoice.runner import PRIORS
 from streaming.runners.cosyvoice.speech import Speech
 
 TEXTS = {1: "Long enough for two pages.", 2: "Another one of them."}
@@ -47,7 +47,7 @@ def threaded(request, runner, monkeypatch):
     monkeypatch.setattr(speech_module, "places", places)
     runner._speech = Speech(before.models, runner._settings)
     runner._speech.voices = before.voices
-    runner.stages = stages(8, PRIORS, ahead=2)
+    runner.stages = stages(8, SMALL_CARD, ahead=2)
     yield runner, in_place
     runner._speech.close()
     runner._speech, runner.stages = before, inline

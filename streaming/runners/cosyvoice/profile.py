@@ -1,0 +1,53 @@
+"""What steps cost before any has run: a profile that was measured, or about a small card's.
+
+Knows: the file that ``python -m benchmarks.gpu --table`` writes. Does not know: what a step does.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+
+from streaming.runners.cosyvoice.rhythm import FLOW, LLM, VOCODER
+from streaming.steps import Cost
+
+SMALL_CARD: Mapping[str, Cost] = {
+    LLM: Cost(0.01, 0.0005),
+    FLOW: Cost(0.004, 0.0002),
+    VOCODER: Cost(0.005, 0.0002),
+}
+
+
+def priors(path: str | None) -> Mapping[str, Cost]:
+    """What stages cost by that profile; without one, a guess that the first steps correct.
+
+    Raises:
+        ValueError: it cannot be read, or is no such table.
+    """
+    return SMALL_CARD if path is None else costs(Path(path))
+
+
+def costs(path: Path) -> dict[str, Cost]:
+    """The lines of a table.
+
+    Raises:
+        ValueError: it cannot be read, or is no such table.
+    """
+    try:
+        table = json.loads(path.read_text(encoding="utf-8"))["costs"]
+        lines = {stage: Cost(**table[stage]) for stage in (LLM, FLOW, VOCODER)}
+    except OSError as error:
+        raise ValueError(f"{path} cannot be read: {error.strerror}") from error
+    except (ValueError, KeyError, TypeError) as error:
+        raise ValueError(f"{path} is no table of step costs: {error!r} is wrong in it") from error
+    bad = next((stage for stage, line in lines.items() if not _possible(line)), None)
+    if bad is not None:
+        raise ValueError(f"{path} is no table of step costs: {lines[bad]} cannot be {bad!r}'s")
+    return lines
+
+
+def _possible(line: Cost) -> bool:
+    numbers = (line.base_s, line.unit_s)
+    known = all(isinstance(number, int | float) and number >= 0 for number in numbers)
+    return known and sum(numbers) > 0
