@@ -31,7 +31,9 @@ def load(checkpoint, voices_dir, *, slots=10, precision="fp32", flow_mib=256, **
         slots=slots,
         max_ahead_s=1000.0,
         voices_dir=str(voices_dir),
-        cosyvoice=CosyVoiceSettings(flow_mib=flow_mib, **cosyvoice),
+        cosyvoice=CosyVoiceSettings(
+            **{"flow_mib": flow_mib, "first_hop_tokens": 8} | cosyvoice  # as on a GPU
+        ),
     )
     runner = CosyVoiceRunner(settings)
     runner.load()
