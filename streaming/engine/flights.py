@@ -69,6 +69,11 @@ class Flights(Generic[T]):
         self._under_way: list[_Flight[T]] = []
         self._counted_until_s = 0.0
 
+    @property
+    def busy(self) -> bool:
+        """Whether anything is under way."""
+        return bool(self._under_way)
+
     def beside(self, stage: Stage) -> UnderWay:
         """What a step of the stage would be launched beside."""
         begin_by_s, own = float("inf"), 0

@@ -93,6 +93,8 @@ class _Live:
     """Cancelled, failed or finished; what is under way for it is not wanted any more."""
     cancelled: bool = False
     """Its owner is told when its slot is free."""
+    failed: Failed | None = None
+    """What its owner is told then, where it failed."""
 
 
 class _Ride(NamedTuple):
@@ -202,7 +204,7 @@ class Engine:
 
     def _rest_model(self, now_s: float) -> None:
         """A model that nobody has used for long gives its memory back."""
-        if self._live or self._voices.busy:
+        if self._live or self._voices.busy or self._flights.busy:
             self._used_s = now_s
         elif 0 < self._settings.unload_after_s <= now_s - self._used_s:
             self._used_s = float("inf")  # once, until it is used again
@@ -527,6 +529,8 @@ class Engine:
         self._end_segment(live)
         if live.cancelled:
             self._out.append(Released(ctx=live.ctx, compute_s=live.context.compute_s))
+        elif live.failed is not None:
+            self._out.append(live.failed)
 
     def _finish(self, live: _Live) -> None:
         self._out += live.track.finish()
@@ -548,8 +552,8 @@ class Engine:
 
     def _fail(self, live: _Live, message: str, error: CosystreamError | None = None) -> None:
         told = error or SynthesisFailed(message)
-        self._out.append(
-            Failed(ctx=live.ctx, code=told.code, message=message, retryable=told.retryable)
+        live.failed = Failed(
+            ctx=live.ctx, code=told.code, message=message, retryable=told.retryable
         )
         self._drop(live)
 

@@ -8,7 +8,7 @@ from test_loop import Mailbox, kinds, opened
 from streaming.clock import ManualClock
 from streaming.config import EngineSettings
 from streaming.engine.loop import Engine
-from streaming.messages import Audio, Cancel, Finished, Released, SegmentStarted, Stats
+from streaming.messages import Audio, Cancel, Failed, Finished, Released, SegmentStarted, Stats
 from streaming.runners.base import Later, Made
 from streaming.runners.tone import ToneRunner
 from streaming.steps import Stage, Want
@@ -24,6 +24,7 @@ class Held(ToneRunner):
     def __init__(self, settings):
         super().__init__(settings)
         self.begun = 0
+        self.unloaded = False
         self.launched, self.released = [], []
         self.under_way = []
 
@@ -42,17 +43,22 @@ class Held(ToneRunner):
     def release(self, state):
         self.released.append(state)
 
-    def end(self, *, done=False):
+    def unload(self):
+        assert self.released == list(range(1, self.begun + 1))
+        self.unloaded = True
+
+    def end(self, *, done=False, fails=False):
         """The oldest step comes to its end."""
         future, states = self.under_way.pop(0)
-        future.set_result([Made(SOUND, done, state) for state in states])
+        bad = RuntimeError("of the device")
+        future.set_result([bad if fails else Made(SOUND, done, state) for state in states])
 
 
 class Bench:
-    def __init__(self):
-        settings = EngineSettings(runner="tone", max_ahead_s=1000.0)
-        self.runner, self.mailbox = Held(settings), Mailbox()
-        self.engine = Engine(self.runner, settings, self.mailbox, ManualClock())
+    def __init__(self, **settings):
+        settings = EngineSettings(runner="tone", max_ahead_s=1000.0, **settings)
+        self.runner, self.mailbox, self.clock = Held(settings), Mailbox(), ManualClock()
+        self.engine = Engine(self.runner, settings, self.mailbox, self.clock)
 
     def turn(self, *messages, times=3):
         self.mailbox.inbox.extend(messages)
@@ -107,3 +113,30 @@ def test_after_a_cancel_its_state_and_its_slot_are_kept_until_both_have_come_to_
         assert kinds(bench.turn()) == told
         assert bench.runner.released == released
     assert len(bench.runner.launched) == 2
+
+
+def test_one_that_failed_is_over_once_nothing_of_it_is_under_way():
+    bench = Bench()
+    bench.turn(*opened(1, "Hello."))
+    bench.runner.end(fails=True)
+    assert bench.turn() == []
+    bench.runner.end()
+    assert kinds(bench.turn()) == [Failed]
+    assert bench.runner.released == [1]
+
+
+def test_a_model_is_kept_until_what_is_under_way_for_nobody_has_come_to_its_end():
+    bench = Bench(unload_after_s=1.0)
+    bench.turn(*opened(1, "Hello."))
+    bench.turn(Cancel(ctx=1))
+    for _ in range(5):
+        bench.clock.advance(2.0)
+        bench.turn()
+    assert not bench.runner.unloaded
+    bench.runner.end()
+    bench.runner.end()
+    for _ in range(2):
+        bench.turn()
+        bench.clock.advance(2.0)
+    assert bench.runner.released == [1]
+    assert bench.runner.unloaded

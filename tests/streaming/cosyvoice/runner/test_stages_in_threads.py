@@ -9,7 +9,7 @@ import torch
 from cosyvoice_rig import Rig, alone, send_voices_away, settled
 
 from streaming.cosyvoice.flow.host import HostMemory
-from streaming.messages import Failed, Finished, Park, Unpark
+from streaming.messages import Failed, Finished, Park, Released, Unpark
 from streaming.runners.cosyvoice import speech as speech_module
 from streaming.runners.cosyvoice import threads
 from streaming.runners.cosyvoice.profile import SMALL_CARD
@@ -115,3 +115,22 @@ def test_contexts_take_turns_with_pages_for_one_and_say_what_they_would(threaded
         assert rig.of(ctx, Finished)
         close(rig.pcm(ctx), expected)
     assert flow.host.used_bytes == 0
+
+
+def test_in_a_full_house_who_comes_when_one_has_gone_finds_its_slot(threaded):
+    runner, _ = threaded
+    rig, slots = Rig(runner), runner._speech.models.decoder.cache.slots
+    for ctx in range(slots):
+        rig.speak(ctx, TEXTS[1])
+    for ctx in range(5):
+        for_a_while(rig, ctx, 10)
+        rig.cancel(ctx)
+        while not rig.of(ctx, Released):
+            rig.turns(1)
+        rig.speak(slots + ctx, TEXTS[1])
+    for_a_while(rig, slots, 20)
+    assert not [each for each in rig.sent if isinstance(each, Failed)]
+    for ctx in range(5, slots + 5):
+        rig.cancel(ctx)
+    while not all(rig.of(ctx, Released) for ctx in range(slots + 5)):
+        rig.turns(1)

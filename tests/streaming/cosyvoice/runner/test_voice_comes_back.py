@@ -223,11 +223,12 @@ def test_one_that_is_cancelled_in_the_midst_of_the_copy_leaves_the_voice_alone(r
         rig.turns(1)
     rig.cancel(1)
     rig.turns(1)
-    assert rig.of(1, Released)
+    assert not rig.of(1, Released)
     assert part.users == 1, "its step is under way"
     go_on.set()
     while part.users:
         rig.turns(1)
+    assert rig.of(1, Released)
     place.close()
     assert part.away is None
     assert part.voice.kept
