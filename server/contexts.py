@@ -25,7 +25,7 @@ from server.sender import Sender
 from server.services import Services, Terms
 from streaming import errors
 from streaming.engine.client import ContextRequest
-from streaming.errors import by_code
+from streaming.errors import CosystreamError, by_code
 from streaming.messages import SAMPLE_RATE, ContextEvent, Failed, Finished
 
 LONGEST_MS = 1e9
@@ -90,6 +90,12 @@ class Contexts:
         for context in self._lineup:
             context.engine.unpark()
         self._sender.pump()
+
+    def give_up(self, error: CosystreamError) -> None:
+        """End all; whoever listens is told of each."""
+        for context in tuple(self._lineup):
+            self._drop(context, "error")
+            self._outbox.event(error_event(error, ctx=context.id, fatal=True))
 
     def close(self) -> None:
         """Cancel all, telling nobody."""

@@ -19,6 +19,7 @@ from server.contexts import Contexts
 from server.events import Event, GoingAway, error_event
 from server.outbox import Adapter, Link, Outbox
 from server.services import Services, Terms
+from streaming import errors
 from streaming.clock import Timer
 from streaming.errors import CosystreamError, IdleTimeout, SlowConsumer
 
@@ -180,7 +181,9 @@ class Session:
             self._outbox.unsequenced(GoingAway(deadline_ms=int(left_s * 1000)))
 
     def finish_drain(self) -> None:
-        """The drain is over: close with 1001."""
+        """The drain is over: what was not finished has failed; close with 1001."""
+        if self.connected:
+            self._contexts.give_up(errors.GoingAway("the server ended before this was finished"))
         link = self.close("drained")
         if link is not None:
             link.close(1001, "the server is going away")

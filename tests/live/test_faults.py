@@ -157,10 +157,15 @@ async def test_a_drain_ends_at_its_limit(start_server) -> None:
     server = start_server(engine__runner="tone", drain_s=1)
     async with talking(server.ws_url, {}) as talk:
         await talk.send("text", delta=LONG * 5)
+        await talk.send("open", ctx="waits")
         await talk.until_audio()
         server.process.send_signal(signal.SIGTERM)
         with pytest.raises(ConnectionClosed):
             await talk.until("done", timeout_s=6)
+    ends = talk.events("error", fatal=True)
+    assert [(end["ctx"], end["code"]) for end in ends] == [
+        ("auto-1", "going_away"), ("waits", "going_away"),
+    ]  # fmt: skip
     server.process.wait(timeout=10)
 
 
