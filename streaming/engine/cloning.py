@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Protocol, TypeVar
 
 import msgspec
+import structlog
 
 from streaming.config import EngineSettings
 from streaming.engine.gate import Gate
@@ -36,6 +37,8 @@ from streaming.voices.store import VoiceLimits, VoiceStore
 __all__ = ["Asker", "Cloning", "NewVoice", "PromptMaker", "VoiceDraft", "VoiceRecord"]
 
 T = TypeVar("T")
+
+_log = structlog.get_logger("streaming.engine")
 
 
 class PromptMaker(Protocol):
@@ -200,6 +203,7 @@ class Cloning:
             elif isinstance(error, CosystreamError):
                 ask.fail(error)
             else:
+                _log.error("voice_not_prepared", voice=voice, exc_info=error)
                 ask.fail(Internal(f"the voice could not be prepared: {type(error).__name__}"))
 
         self._prepared(record, engine).add_done_callback(go_on)

@@ -11,7 +11,8 @@ import secrets
 import threading
 import time
 from base64 import b32encode
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
@@ -121,23 +122,29 @@ class VoiceStore:
         recording = digest(wav)
         with self._changing:
             if (known := self._same(owner, draft, recording)) is not None:
-                self._keep_features(recording, model, made)
+                with _told_when_full():
+                    self._keep_features(recording, model, made)
                 return known, False
             self.require_room(owner, len(wav) + len(made))
             record = self._record(owner, draft, recording, duration_ms)
             try:
-                self.files.write_audio(recording, wav)
-                self._keep_features(recording, model, made)
-                self.files.write_record(record)
-            except OSError as error:
+                with _told_when_full():
+                    self.files.write_audio(recording, wav)
+                    self._keep_features(recording, model, made)
+                    self.files.write_record(record)
+            except StorageFull:
                 self._forget_recording(recording)
-                raise StorageFull(f"the voice could not be stored: {error.strerror}") from error
+                raise
             self._voices = {**self._voices, record.id: record}
         return record, True
 
     def renew(self, record: VoiceRecord, model: str, made: bytes) -> None:
-        """Keep what another model made of a voice, if it is still there."""
-        with self._changing:
+        """Keep what another model made of a voice, if it is still there.
+
+        Raises:
+            StorageFull: the disk does not take it.
+        """
+        with self._changing, _told_when_full():
             if record.id in self._voices:
                 self._keep_features(record.audio, model, made)
 
@@ -185,6 +192,14 @@ class VoiceStore:
             audio=recording,
             duration_ms=duration_ms,
         )
+
+
+@contextmanager
+def _told_when_full() -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise StorageFull(f"the voice could not be stored: {error.strerror}") from error
 
 
 def _new_id() -> str:

@@ -138,6 +138,21 @@ def test_a_full_disk_is_told_and_leaves_nothing(store, monkeypatch):
     assert store.seen_by("shop") == []
 
 
+def test_features_that_find_no_room_are_told_and_the_voice_stays(store, monkeypatch):
+    record, _ = add(store)
+
+    def full(*_):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(store.files, "write_features", full)
+    with pytest.raises(StorageFull, match="No space left"):
+        store.renew(record, "m2", b"by another model")
+    with pytest.raises(StorageFull, match="No space left"):
+        add(store)
+    assert store.seen_by("shop") == [record]
+    assert len(files_of(store)) == 3
+
+
 def test_a_crash_before_the_record_leaves_no_voice_and_is_swept(root):
     files = VoiceFiles(root)
     files.write_audio("a" * 64, WAV)
