@@ -6,7 +6,7 @@ Ten thousand do so in simulated time (``tests/benchmarks/test_capacity_storm.py`
 import random
 
 import pytest
-from cosyvoice_rig import ENGLISH, MANDARIN, Rig, settled
+from cosyvoice_rig import ENGLISH, MANDARIN, Rig, send_voices_away, settled
 
 from streaming.cosyvoice.flow.host import HostMemory
 from streaming.messages import Failed, Finished, Park, Released, Unpark
@@ -66,9 +66,11 @@ class Crowd:
 
 @pytest.fixture
 def host(runner):
+    send_voices_away(runner)  # copies of earlier tests lie in the other memory
     flow = runner._speech.models.flow
     before, flow.host = flow.host, HostMemory(flow.pool, 1 << 30)
     yield flow.host
+    send_voices_away(runner)
     flow.host = before
 
 
