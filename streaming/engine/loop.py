@@ -132,6 +132,10 @@ class Engine:
         self._lines = {stage.name: Line(stage, self._policy) for stage in runner.stages}
         self._downstream_first = tuple(reversed(self._lines.items()))
         self._live: dict[int, _Live] = {}
+        self._leaving: set[_Live] = set()
+        """What is gone and has steps under way."""
+        self._short: list[_Live] = []
+        """Whose step found no memory."""
         self._out: list[Message] = []
         self._used_s = clock.now()
         self._trace = _trace(settings, runner)
@@ -389,12 +393,25 @@ class Engine:
             self._fail_with(live, error)
 
     def _make_room(self, live: _Live, full: DeviceFull) -> None:
-        """The newest context ends, so that ``live``, whose step found no memory, can try again."""
-        begun = (each for each in self._live.values() if each.work is not None)
-        newest = max(begun, key=lambda each: each.ctx)
-        self._fail_with(newest, full)
-        if newest is not live:
-            self._ask(live)
+        """The newest context ends, so that ``live``, whose step found no memory, can try again.
+
+        One that has ended is enough, though what is under way for it still holds the memory.
+        """
+        if not self._leaving:
+            begun = (each for each in self._live.values() if each.work is not None)
+            self._fail_with(max(begun, key=lambda each: each.ctx), full)
+        if not live.gone:
+            self._short.append(live)
+            self._try_again()
+
+    def _try_again(self) -> None:
+        """Whoever found no memory, once all is free that soon will be."""
+        if self._leaving:
+            return
+        short, self._short = self._short, []
+        for live in short:
+            if live.work is not None and not live.gone:
+                self._ask(live)
 
     def _publish_made(self, live: _Live, made: Made) -> None:
         context = live.context
@@ -525,8 +542,11 @@ class Engine:
 
     def _free(self, live: _Live) -> None:
         if live.under_way.total():
+            self._leaving.add(live)
             return
+        self._leaving.discard(live)
         self._end_segment(live)
+        self._try_again()
         if live.cancelled:
             self._out.append(Released(ctx=live.ctx, compute_s=live.context.compute_s))
         elif live.failed is not None:

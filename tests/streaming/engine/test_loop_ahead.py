@@ -8,6 +8,7 @@ from test_loop import Mailbox, kinds, opened
 from streaming.clock import ManualClock
 from streaming.config import EngineSettings
 from streaming.engine.loop import Engine
+from streaming.errors import DeviceFull
 from streaming.messages import Audio, Cancel, Failed, Finished, Released, SegmentStarted, Stats
 from streaming.runners.base import Later, Made
 from streaming.runners.tone import ToneRunner
@@ -55,9 +56,9 @@ class Held(ToneRunner):
 
 
 class Bench:
-    def __init__(self, **settings):
+    def __init__(self, runner=Held, **settings):
         settings = EngineSettings(runner="tone", max_ahead_s=1000.0, **settings)
-        self.runner, self.mailbox, self.clock = Held(settings), Mailbox(), ManualClock()
+        self.runner, self.mailbox, self.clock = runner(settings), Mailbox(), ManualClock()
         self.engine = Engine(self.runner, settings, self.mailbox, self.clock)
 
     def turn(self, *messages, times=3):
@@ -140,3 +141,41 @@ def test_a_model_is_kept_until_what_is_under_way_for_nobody_has_come_to_its_end(
         bench.clock.advance(2.0)
     assert bench.runner.released == [1]
     assert bench.runner.unloaded
+
+
+class Tight(Held):
+    """Two stages that work beside each other."""
+
+    stages = (Stage("llm", max_batch=8), Stage("flow", max_batch=8))
+
+    def wants(self, _work, _costs):
+        return (Want("llm"), Want("flow"))
+
+    def step(self, stage, batch):
+        later = super().step(stage, batch)
+        self.under_way[-1] = (*self.under_way[-1], stage)
+        return later
+
+    def end_of(self, stage, result):
+        """The step of that stage under way comes to its end, for every row as ``result`` says."""
+        (mine,) = [each for each in self.under_way if each[2] == stage]
+        self.under_way.remove(mine)
+        future, states, _ = mine
+        future.set_result([result(state) for state in states])
+
+
+def test_where_memory_is_full_one_ends_and_the_others_wait_until_it_has_left():
+    bench = Bench(Tight)
+    runner = bench.runner
+    bench.turn(*opened(1, "Hello."), *opened(2, "Hello."), *opened(3, "Hello."))
+    assert runner.launched == [[(1, 1), (2, 2), (3, 3)]] * 2
+    runner.end_of("flow", lambda _: DeviceFull("no page is free"))
+    assert bench.turn() == []
+    assert len(runner.launched) == 2, "the third still has a step of the other stage"
+    runner.end_of("llm", lambda state: Made(SOUND[:0], False, state))
+    (failed,) = bench.turn()
+    assert (failed.ctx, failed.code) == (3, "overloaded")
+    assert [(1, 1), (2, 2)] in runner.launched[2:]
+    runner.end_of("flow", lambda state: Made(SOUND, True, state))
+    runner.end_of("llm", lambda state: Made(SOUND[:0], False, state))
+    assert {each.ctx for each in bench.turn() if isinstance(each, Finished)} == {1, 2}
