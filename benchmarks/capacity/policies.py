@@ -103,11 +103,11 @@ class VoxServe(EarliestArrival):
 
 
 class Unyielding(Deadlines):
-    """What presses less goes beside what presses more, once it must."""
+    """What presses goes beside what presses more, as it does beside what presses less."""
 
     def due_s(self, line: Line, first_s: float, beside: UnderWay) -> float:
-        """Whatever else is under way."""
-        return min(first_s, super().due_s(line, first_s, beside))
+        """A little before it must begin."""
+        return min(first_s - self.margin_s, super().due_s(line, first_s, beside))
 
 
 def ours() -> Deadlines:
