@@ -118,9 +118,8 @@ class VoiceFiles:
 
     def remove_recording(self, recording: str) -> None:
         """The recording, and what any model made of it."""
-        for path in self._files(_FEATURES):
-            if path.stem == recording:
-                _remove(path)
+        for path in (self.root / _FEATURES).glob(f"*/{recording}.bin"):
+            _remove(path)
         _remove(self.audio(recording))
 
     def used_bytes(self) -> int:
