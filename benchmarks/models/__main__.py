@@ -99,7 +99,11 @@ def _spoken(options: Options, made: Made) -> dict[str, Any]:
         device="cpu",
         slots=len(together.TEXTS),
         voices_dir=str(made.voices_dir),
-        cosyvoice=CosyVoiceSettings(positions=POSITIONS, flow_mib=FLOW_MIB[options.generation]),
+        cosyvoice=CosyVoiceSettings(
+            first_hop_tokens=held.FIRST_HOP_TOKENS,
+            positions=POSITIONS,
+            flow_mib=FLOW_MIB[options.generation],
+        ),
     )
     _say("the runner")
     runner = WatchedRunner(settings)

@@ -29,6 +29,7 @@ from streaming.cosyvoice.sizes import (
 )
 
 FIRST_HOP_TOKENS = 8
+"""As on a GPU, on whatever this is measured."""
 
 PREFIX_TOKENS = 17
 """``You are a helpful assistant.<|endofprompt|>`` and a transcript of three seconds."""

@@ -24,7 +24,7 @@ def settings(made):
         device="cpu",
         slots=VOICES,
         voices_dir=str(made.voices_dir),
-        cosyvoice=CosyVoiceSettings(positions=512, flow_mib=256),
+        cosyvoice=CosyVoiceSettings(first_hop_tokens=8, positions=512, flow_mib=256),
     )
 
 
