@@ -145,6 +145,8 @@ class OneStage:
     stages: tuple[Stage, ...] = (Stage(SPEECH),)
     units_per_s: float = 1.0
     """Of a second of speech."""
+    usual_units: float = 1.0
+    """Of a step."""
 
     def unload(self) -> None:
         """It is small, and stays."""
@@ -176,4 +178,5 @@ class OneStage:
     def second(self, lane: str, contexts: int) -> Sequence[Following]:
         """Steps of one row each, ``units_per_s`` in all for a context."""
         del lane
-        return (Following(self.stages[0].name, self.units_per_s, contexts),)
+        steps = contexts * self.units_per_s / self.usual_units
+        return (Following(self.stages[0].name, self.usual_units, steps),)

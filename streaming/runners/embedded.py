@@ -52,6 +52,8 @@ class EmbeddedRunner(OneStage):
     stages = (Stage(SPEECH, prior=Cost(unit_s=0.0003)),)
     units_per_s = 15.0
     """Characters of English in a second of speech."""
+    usual_units = 60.0
+    """Of a sentence, which is a step."""
 
     def __init__(self, settings: EngineSettings, others: Sequence[Voice] = ()) -> None:
         """``others``: voices that are not its own, to name those that can what its own cannot."""
