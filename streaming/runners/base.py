@@ -147,6 +147,8 @@ class OneStage:
     """Of a second of speech."""
     usual_units: float = 1.0
     """Of a step."""
+    room: float = 1.0
+    """Steps are counted so many times, that a crowd which begins at once finds room."""
 
     def unload(self) -> None:
         """It is small, and stays."""
@@ -176,7 +178,7 @@ class OneStage:
         return {}
 
     def second(self, lane: str, contexts: int) -> Sequence[Following]:
-        """Steps of one row each, ``units_per_s`` in all for a context."""
+        """Steps of one row each, ``units_per_s`` in all for a context, and room for bursts."""
         del lane
-        steps = contexts * self.units_per_s / self.usual_units
+        steps = self.room * contexts * self.units_per_s / self.usual_units
         return (Following(self.stages[0].name, self.usual_units, steps),)
