@@ -86,8 +86,7 @@ class Flights(Generic[T]):
 
     def room(self, stage: Stage) -> bool:
         """Whether one more batch of the stage may be launched."""
-        under_way = sum(each.launch.stage.name == stage.name for each in self._under_way)
-        return under_way < stage.in_flight
+        return self.beside(stage).own < stage.in_flight
 
     def add(self, launch: Launch[T], later: Later) -> None:
         """A batch is under way."""

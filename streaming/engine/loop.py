@@ -167,8 +167,7 @@ class Engine:
             return 0.0
         due_s = self._vitals.due_s(len(self._live))
         for line in self._lines.values():
-            if self._flights.room(line.stage):
-                due_s = min(due_s, line.due_s(self._flights.beside(line.stage)))
+            due_s = min(due_s, self._due_s(line))
         return max(0.0, due_s - self._clock.now())
 
     def _launch_due(self) -> None:
@@ -180,19 +179,19 @@ class Engine:
         due = [
             (rows[0], line, rows)
             for line in self._lines.values()
-            if self._is_due(line, now_s) and (rows := line.choose(now_s, self._costs))
+            if self._due_s(line) <= now_s and (rows := line.choose(now_s, self._costs))
         ]
         due.sort(key=itemgetter(0))
         for index, (_, line, rows) in enumerate(due):
-            if index and not self._is_due(line, now_s):
+            if index and self._due_s(line) > now_s:
                 continue  # it can wait for what was just launched
             if not self._launch(line, rows):
                 break
 
-    def _is_due(self, line: Line, now_s: float) -> bool:
-        if not self._flights.room(line.stage):
-            return False
-        return line.due_s(self._flights.beside(line.stage)) <= now_s
+    def _due_s(self, line: Line) -> float:
+        """When to launch the stage's next step, if nothing happens before."""
+        beside = self._flights.beside(line.stage)
+        return line.due_s(beside) if beside.own < line.stage.in_flight else NEVER
 
     def _publish(self) -> None:
         now_s = self._clock.now()

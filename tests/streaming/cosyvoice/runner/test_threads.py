@@ -19,7 +19,7 @@ class NullStream:
     def __init__(self, *of):
         self.priority = of[-1] if of else None
         self.threads = set()
-        self.marked = self.waited = 0
+        self.waited = 0
 
     @contextlib.contextmanager
     def entered(self):
@@ -27,7 +27,6 @@ class NullStream:
         yield
 
     def mark(self):
-        self.marked += 1
         return self.wait
 
     def wait(self):
