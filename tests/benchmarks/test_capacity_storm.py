@@ -106,7 +106,7 @@ def test_no_state_and_no_slot_is_lost(storm):
     assert runner.begun == runner.released > 0.7 * CONTEXTS
     assert not +runner.under_way
     assert not engine._live
-    lines = engine._lines.values()
+    lines = engine._lines.each
     assert all(line.due_s(UnderWay()) == float("inf") for line in lines)
     assert storm.door.free == AT_ONCE
     assert storm.door.listeners() == 0

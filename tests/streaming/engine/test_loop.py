@@ -375,7 +375,7 @@ class TestRemovedVoices:
             assert go_on.wait(10)
             load(voice)
 
-        bench.engine._voices._load = slowly
+        bench.engine._voices._loader._load = slowly
         bench.turn(*opened(1, "Hi.", voice=record.id))
 
         bench.turn(ForgetVoice(voice=record.id))
