@@ -201,11 +201,14 @@ class Admission:
         self._refusals.append(now_s)
         retry_ms = min(max(round(1000 * next_s), LEAST_RETRY_MS), MOST_RETRY_MS)
         if self.free <= 0:
-            why = f"all {self.slots} contexts of this server are in use"
+            all_of_them = "the one context" if self.slots == 1 else f"all {self.slots} contexts"
+            why = f"{all_of_them} of this server {_are(self.slots)} in use"
         elif self.short:
             why, retry_ms = self.short, MOST_RETRY_MS
         else:
-            why = f"{self.listeners(lane)} listeners are served, as many as can be in time"
+            served = self.listeners(lane)
+            listeners = "listener" if served == 1 else "listeners"
+            why = f"{served} {listeners} {_are(served)} served, as many as can be in time"
         return Overloaded(why, retry_after_ms=retry_ms)
 
     def _until_s(self, entry: _Entry) -> float:
@@ -244,3 +247,7 @@ class Admission:
         served[entry.listener] -= 1
         if not served[entry.listener]:
             del served[entry.listener]
+
+
+def _are(count: int) -> str:
+    return "is" if count == 1 else "are"

@@ -57,7 +57,7 @@ def test_voices_of_another_lane_have_a_capacity_of_their_own():
     admission = Admission(10)
     admission.capacity = {"quick": 2, "slow": 1}
     assert admission.offer(1, "a", 0.0, lane="slow")
-    with pytest.raises(Overloaded, match="1 listeners"):
+    with pytest.raises(Overloaded, match="1 listener is"):
         admission.offer(2, "b", 0.0, lane="slow")
     assert admission.offer(3, "b", 0.0, lane="quick")
     assert all(admission.offer(ctx, str(ctx), 0.0, lane="unbounded") for ctx in (4, 5, 6))
@@ -124,7 +124,23 @@ class TestTheQueue:
         admission.capacity = {"slow": 1}
         admission.offer(1, "a", 0.0, lane="slow")
         admission.offer(2, "b", 0.0, lane="slow")
-        assert "1 listeners" in admission.expired(2.0)[2].message
+        assert "1 listener is served" in admission.expired(2.0)[2].message
+
+    @pytest.mark.parametrize(
+        ("slots", "capacity", "told"),
+        [
+            (9, 1, "1 listener is served, as many as can be in time"),
+            (9, 2, "2 listeners are served, as many as can be in time"),
+            (1, 9, "the one context of this server is in use"),
+            (2, 9, "all 2 contexts of this server are in use"),
+        ],
+    )
+    def test_who_is_refused_is_told_why_in_good_english(self, slots, capacity, told):
+        admission = door(slots=slots, capacity=capacity)
+        for ctx in range(min(slots, capacity)):
+            admission.offer(ctx, str(ctx), 0.0)
+        with pytest.raises(Overloaded, match=told):
+            admission.offer(99, "z", 0.0)
 
 
 class TestAContextThatIsMadeButNotHeardYet:
@@ -159,7 +175,7 @@ class TestASlotOfWhoWasCancelled:
         admission.offer(1, "a", 0.0)
         admission.leave(1, 1.0)
         admission.offer(2, "a", 1.0)
-        with pytest.raises(Overloaded, match="all 1 contexts"):
+        with pytest.raises(Overloaded, match="the one context"):
             admission.offer(3, "b", 1.0)
 
     def test_is_not_waited_for_ever(self):
