@@ -25,6 +25,7 @@ from streaming.errors import (
     EngineLoading,
     Internal,
     NotAllowed,
+    UnknownVoice,
     UnsupportedByEngine,
     UnsupportedLanguage,
 )
@@ -162,7 +163,7 @@ class Cloning:
     async def remove(self, owner: str, voice: str) -> None:
         """Remove a voice with all that was made of it, here and in the engine.
 
-        Who speaks with it now may finish.
+        Who opened with it may finish, if the engine has read it by now.
 
         Raises:
             UnknownVoice: the owner has none of that id.
@@ -221,7 +222,10 @@ class Cloning:
         return task
 
     async def _prepare(self, record: VoiceRecord, engine: Ready) -> None:
-        recording = await self._aside(self._store.files.audio(record.audio).read_bytes)
+        try:
+            recording = await self._aside(self._store.files.audio(record.audio).read_bytes)
+        except FileNotFoundError:  # in whatever other name it is wanted, it is gone in all
+            raise UnknownVoice("the voice was removed before it was spoken with") from None
         made = await self._make(recording, engine)
         await self._aside(self._store.renew, record, engine.voice_model, made.features)
 

@@ -37,7 +37,7 @@ class Voices:
         return False
 
     def remove(self, voice: str) -> None:
-        """Who speaks with it may finish; nobody begins with it; ``purge`` ends it."""
+        """Its files are gone; who opened with it speaks to the end, then ``purge`` ends it."""
         self._removed.add(voice)
 
     def purge(self, voice: str, spoken_with: Iterable[str]) -> None:
@@ -49,12 +49,15 @@ class Voices:
             self._runner.forget_voice(voice)
 
     def loaded(self) -> Iterator[Loaded]:
-        """What has come to its end since the last call; what was removed meanwhile is unknown."""
+        """What has come to its end since the last call.
+
+        A voice that was removed meanwhile, but after its files were read, is as good as any.
+        """
         for outcome in self._loader.finished():
-            if outcome.voice in self._removed:
-                error = UnknownVoice(f"voice {outcome.voice!r} was removed")
-                yield Loaded(outcome.voice, error)
-                continue
-            if outcome.error is not None:
+            if outcome.error is None:
+                yield outcome
+            elif outcome.voice in self._removed:
+                yield Loaded(outcome.voice, UnknownVoice(f"voice {outcome.voice!r} was removed"))
+            else:
                 note_error("voice_not_loaded", outcome.error, voice=outcome.voice)
-            yield outcome
+                yield outcome

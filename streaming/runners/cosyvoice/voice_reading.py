@@ -80,8 +80,16 @@ class VoiceReader:
         if features is None:
             wav = self._files.audio(record.audio).read_bytes()
             features = self._heard(recording.from_wav(wav))
-            self._files.write_features(record.audio, self._listener.model, features.to_bytes())
+            self._keep(record, features)
         return _part(record.audio, record.transcript, _language(record), features)
+
+    def _keep(self, record: VoiceRecord, features: PromptFeatures) -> None:
+        model = self._listener.model
+        self._files.write_features(record.audio, model, features.to_bytes())
+        try:
+            self._files.record(record.id)
+        except FileNotFoundError:  # removed while it was listened to: nothing of it stays
+            self._files.features(record.audio, model).unlink(missing_ok=True)
 
     def _of_starter(self, starter: Starter) -> VoicePart:
         data = starter.recording()

@@ -235,6 +235,17 @@ class TestAnotherModel:
         await _until(lambda: other_passed)
         assert (passed, failed) == ([], [])
 
+    async def test_who_waits_for_a_voice_that_is_removed_is_told_that_there_is_none(
+        self, bench, voice
+    ):
+        removing = asyncio.create_task(bench.cloning.remove("shop", voice.id))
+        await asyncio.sleep(0)  # its files are about to go, and it is listed still
+        _, passed, failed = bench.way(voice.id)
+        await removing
+        await _until(lambda: failed)
+        assert [error.code for error in failed] == ["unknown_voice"]
+        assert passed == []
+
     @pytest.mark.usefixtures("voice")
     async def test_built_in_voices_never_wait(self, bench):
         way, passed, _ = bench.way("heart")

@@ -120,21 +120,57 @@ class TestRemovedVoices:
         (failed,) = events + bench.turn()
         assert failed.code == "unknown_voice"
 
-    def test_one_that_is_being_loaded_is_not_kept(self, tmp_path):
-        bench, record, _ = self.bench(tmp_path)
-        go_on, load = threading.Event(), bench.runner.load_voice
+    def test_who_opened_before_it_was_removed_speaks_though_it_is_only_then_loaded(self, tmp_path):
+        bench, record, store = self.bench(tmp_path)
+        go_on = self.hold(bench, after_reading=True)
+        bench.turn(*opened(1, "Hello there.", "Again.", voice=record.id))
 
-        def slowly(voice):
-            assert go_on.wait(10)
-            load(voice)
+        store.remove("", record.id)
+        bench.turn(ForgetVoice(voice=record.id))
+        go_on.set()
+        assert bench.mailbox.woken.wait(10)
 
-        bench.engine._voices._loader._load = slowly
+        assert isinstance(bench.turn(times=30)[-1], Finished)
+        assert not bench.runner.has_voice(record.id)
+
+    def test_who_opened_hears_that_it_was_removed_where_its_files_went_before_they_were_read(
+        self, tmp_path
+    ):
+        bench, record, store = self.bench(tmp_path)
+        go_on = self.hold(bench, after_reading=False)
         bench.turn(*opened(1, "Hi.", voice=record.id))
 
+        store.remove("", record.id)
         bench.turn(ForgetVoice(voice=record.id))
         go_on.set()
         assert bench.mailbox.woken.wait(10)
 
         (failed,) = bench.turn()
-        assert failed.code == "unknown_voice"
+        assert (failed.code, failed.retryable) == ("unknown_voice", False)
+        assert failed.message == f"voice {record.id!r} was removed"
+
+    def test_one_that_is_loaded_for_nobody_any_more_is_not_kept(self, tmp_path):
+        bench, record, _ = self.bench(tmp_path)
+        go_on = self.hold(bench, after_reading=True)
+        bench.turn(*opened(1, "Hi.", voice=record.id))
+
+        bench.turn(ForgetVoice(voice=record.id), Cancel(ctx=1))
+        go_on.set()
+        assert bench.mailbox.woken.wait(10)
+
+        assert bench.turn() == []
         assert not bench.runner.has_voice(record.id)
+
+    def hold(self, bench, *, after_reading):
+        """Voices are loaded when the event is set, having been read before it or after."""
+        go_on, load = threading.Event(), bench.runner.load_voice
+
+        def slowly(voice):
+            if after_reading:
+                load(voice)
+            assert go_on.wait(10)
+            if not after_reading:
+                load(voice)
+
+        bench.engine._voices._loader._load = slowly
+        return go_on
