@@ -88,6 +88,12 @@ def alive(pid):
     return psutil.pid_exists(pid)
 
 
+def is_dead(process):
+    """Whether all of a killed process has ended, though its parent may not have taken note."""
+    # Its first thread may have ended before the others.
+    return process.status() == psutil.STATUS_ZOMBIE and process.num_threads() <= 1
+
+
 def descriptors():
     """How many this process has open."""
     return psutil.Process().num_fds()

@@ -67,6 +67,11 @@ class Child(asyncio.SubprocessProtocol, Generic[T]):
         """The process, once there is one."""
         return self._transport.get_pid() if self._transport else None
 
+    @property
+    def alive(self) -> bool:
+        """Whether it runs, by the system's word: the event loop may not have heard of its end."""
+        return self._transport is not None and not self._gone and not has_ended(self._transport)
+
     def send(self, message: Message) -> None:
         """Write it with all else of this turn of the event loop."""
         if not self._outbox:
@@ -169,6 +174,21 @@ class Child(asyncio.SubprocessProtocol, Generic[T]):
             _log.info("child_output", child=self._name, line=text)
             return
         getattr(_log, level)(event, child=self._name, **fields)
+
+
+def has_ended(process: asyncio.SubprocessTransport) -> bool:
+    """Whether the system knows of its end; whoever waits for that end still gets to know of it."""
+    if process.get_returncode() is not None:
+        return True
+    if sys.platform == "win32":
+        return process.get_extra_info("subprocess").poll() is not None
+    if not hasattr(os, "waitid"):  # macOS before Python 3.13: the end of its output has to do
+        return False
+    try:
+        ended = os.waitid(os.P_PID, process.get_pid(), os.WEXITED | os.WNOHANG | os.WNOWAIT)
+    except ChildProcessError:  # whoever waited for it knows already
+        return True
+    return ended is not None
 
 
 async def spawn(child: Child[T], kind: str, settings: EngineSettings) -> None:

@@ -118,11 +118,14 @@ class EngineClient:
         try:
             async with asyncio.timeout(timeout_s):
                 await self._settled.wait()
+                while not (self.ready or self._failed):  # one is dead, and we shall hear of it
+                    self._settled.clear()
+                    await self._settled.wait()
         except TimeoutError:
             raise EngineLoading(
                 f"the engine is not ready after {timeout_s:g} s: {self.reason}"
             ) from None
-        if not self.ready:
+        if self._failed:
             raise Internal(self.reason)
 
     async def close(self) -> None:
@@ -135,7 +138,7 @@ class EngineClient:
     @property
     def ready(self) -> bool:
         """Whether a context could be opened and would speak at once."""
-        return bool(self._children) and all(child.state == "ready" for child in self._children)
+        return bool(self._children) and all(child.ready for child in self._children)
 
     @property
     def reason(self) -> str:
@@ -296,6 +299,11 @@ class EngineClient:
     def _children(self) -> list[Supervisor[FromEngine] | Supervisor[FromText]]:
         return [*([self._engine] if self._engine else []), *self._texts]
 
+    @property
+    def _failed(self) -> bool:
+        """Whether it will never be ready."""
+        return any(child.state in {"failed", "closed"} for child in self._children)
+
     def _from_engine(self, messages: list[FromEngine]) -> None:
         for message in messages:
             match message:
@@ -352,8 +360,7 @@ class EngineClient:
         self._review()
 
     def _review(self) -> None:
-        failed = any(child.state == "failed" for child in self._children)
-        if self.ready or failed:
+        if self.ready or self._failed:
             self._settled.set()
         else:
             self._settled.clear()

@@ -68,11 +68,18 @@ class Supervisor(Generic[T]):
         self.restarts = 0
 
     @property
+    def ready(self) -> bool:
+        """Whether it is there and warm; not from the moment of its death on."""
+        return self.state == "ready" and self._child is not None and self._child.alive
+
+    @property
     def reason(self) -> str:
         """Why it is not ready; empty when it is."""
         if self.state == "failed":
             return f"failed: {self.failure}"
-        return "" if self.state == "ready" else self.state
+        if self.state == "ready":
+            return "" if self.ready else "restarting"
+        return self.state
 
     @property
     def pid(self) -> int | None:

@@ -6,11 +6,14 @@ import asyncio
 import contextlib
 import os
 import signal
+import sys
 import time
 from pathlib import Path
 
+import httpx
 import psutil
 import pytest
+from engines import is_dead
 from servers import LiveServer
 from talk import eventually, talking
 from websockets.exceptions import ConnectionClosed
@@ -113,6 +116,25 @@ async def test_readiness_waits_for_the_first_warm_step(start_server) -> None:
     async with talking(server.ws_url, {}) as talk:
         done = await talk.speak("Hello there.")
     assert done["first_packet_ms"] < 1000
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="POSIX signals")
+async def test_readiness_ends_with_the_engine(start_server) -> None:
+    server = start_server(engine__runner="tone")
+    engine = _child(server, "engine")
+    async with httpx.AsyncClient(base_url=server.url, timeout=20) as client:
+        assert (await client.get("/readyz")).status_code == 200
+        server.process.send_signal(signal.SIGSTOP)  # so that it cannot hear of it before
+        try:
+            engine.kill()
+            await eventually(lambda: is_dead(engine))
+            asked = asyncio.create_task(client.get("/readyz"))
+            await asyncio.sleep(0.1)
+        finally:
+            server.process.send_signal(signal.SIGCONT)
+        answer = await asked
+    assert (answer.status_code, answer.json()["reason"]) == (503, "restarting")
+    server.wait_ready()
 
 
 async def test_speech_asked_for_while_loading_is_told_so(start_server) -> None:

@@ -1,16 +1,19 @@
 """What happens when a process dies, hangs or talks nonsense: signals to real processes."""
 
 import asyncio
+import contextlib
 import os
 import signal
 import sys
 import time
 
+import psutil
 import pytest
-from engines import alive, listen, running, say, until
+from engines import alive, is_dead, listen, running, say, until
 
 from streaming.engine import supervisor
 from streaming.engine.supervisor import BACKOFF_MAX_S, backoff_s
+from streaming.errors import EngineLoading
 from streaming.messages import Failed, Finished
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="POSIX signals")
@@ -24,6 +27,13 @@ async def back(client):
     await client.wait_ready(20)
     assert isinstance(await say(client, "Back again.").finished(), Finished)
     return time.monotonic() - began_s
+
+
+def dead(pid):
+    """Wait until all of it has ended, and let nothing else happen meanwhile."""
+    with contextlib.suppress(psutil.NoSuchProcess):
+        while not is_dead(psutil.Process(pid)):
+            time.sleep(0.001)
 
 
 class TestTheEngine:
@@ -45,6 +55,17 @@ class TestTheEngine:
             assert client.engine_pid != old
             assert client.restarts == 1
             assert client._door.free == client._door.slots
+
+    async def test_killed_takes_nothing_more_from_the_moment_of_its_death_on(self):
+        async with running() as client:
+            os.kill(client.engine_pid, signal.SIGKILL)
+            dead(client.engine_pid)
+            # The event loop has not turned since, so it has heard of nothing yet.
+            assert not client.ready
+            assert client.reason == "restarting"
+            with pytest.raises(EngineLoading, match="restarting"):
+                say(client, LONG)
+            await back(client)
 
     async def test_that_hangs_is_found_out_and_replaced(self):
         async with running(hang_timeout_s=1.5) as client:
@@ -77,6 +98,13 @@ class TestTheEngine:
 
 
 class TestAFrontEnd:
+    async def test_killed_takes_nothing_more_from_the_moment_of_its_death_on(self):
+        async with running(workers=2) as client:
+            os.kill(client.text_pids[1], signal.SIGKILL)
+            dead(client.text_pids[1])
+            assert (client.ready, client.reason) == (False, "restarting")
+            await back(client)
+
     async def test_killed_fails_the_contexts_whose_text_it_had(self):
         async with running(workers=2) as client:
             writing = [say(client, "Hello there, this ", end=False) for _ in range(4)]

@@ -7,6 +7,7 @@ import pytest
 from streaming.clock import ManualClock
 from streaming.config import EngineSettings
 from streaming.engine import supervisor
+from streaming.engine.child import Child
 from streaming.engine.supervisor import STEADY_S, Supervisor
 from streaming.engine.wire import from_engine
 from streaming.messages import Fatal, TextEnd
@@ -56,6 +57,7 @@ class Case:
 async def case(monkeypatch):
     made = Case()
     monkeypatch.setattr(supervisor, "spawn", made.spawn)
+    monkeypatch.setattr(Child, "alive", True)
     await made.watched.start()
     return made
 
