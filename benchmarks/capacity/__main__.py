@@ -22,7 +22,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if options.plot is not None:
         for path in picture.write(options.plot, rows, doors if options.door else {}):
             _say(f"wrote {path}")
-    print(report.as_json(rows) if options.json else report.table(rows))
+    if options.json:
+        print(report.as_json(rows))
     return 0
 
 
@@ -39,13 +40,14 @@ def _runs(options: Options) -> Iterator[Run]:
 
 
 def _simulated(options: Options, runs: list[Run]) -> list[Row]:
+    """Each row is told as soon as it and those before it are there."""
+    told = sys.stderr if options.json else sys.stdout
+    print(report.head(), file=told, flush=True)
     rows = []
     with ProcessPoolExecutor(options.processes) as pool:
         for row in pool.map(simulate, runs):
             rows.append(row)
-            _say(
-                f"{len(rows)} of {len(runs)}: {row.device}, {row.policy}, {row.offered_contexts:g}"
-            )
+            print(report.line(row), file=told, flush=True)
     return rows
 
 

@@ -27,10 +27,18 @@ def _known(row: Row) -> dict[str, Any]:
     return known
 
 
-def table(rows: Iterable[Row]) -> str:
-    """A Markdown table; times in ms."""
-    lines = [HEADINGS, tuple("---" for _ in HEADINGS), *map(_cells, rows)]
-    return "\n".join(f"| {' | '.join(cells)} |" for cells in lines)
+def head() -> str:
+    """The first two lines of a Markdown table."""
+    return f"{_line(HEADINGS)}\n{_line('---' for _ in HEADINGS)}"
+
+
+def line(row: Row) -> str:
+    """The row's line in it; times in ms."""
+    return _line(_cells(row))
+
+
+def _line(cells: Iterable[str]) -> str:
+    return f"| {' | '.join(cells)} |"
 
 
 def _cells(row: Row) -> tuple[str, ...]:

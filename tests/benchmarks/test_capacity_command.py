@@ -2,6 +2,7 @@
 
 import json
 import xml.etree.ElementTree as ET
+from concurrent.futures import ProcessPoolExecutor
 
 import pytest
 
@@ -43,6 +44,27 @@ def test_people_get_a_table_that_says_what_was_not_measured(capsys):
     lines = capsys.readouterr().out.splitlines()
     assert len(lines) == 2 + 2 * 2
     assert all("not measured" in line for line in lines[2:])
+
+
+def test_each_row_is_told_as_soon_as_it_is_there(capsys, monkeypatch):
+    told = []
+
+    def one_after_another(_pool, call, runs):
+        for run in runs:
+            told.append(len(capsys.readouterr().out.splitlines()))
+            yield call(run)
+
+    monkeypatch.setattr(ProcessPoolExecutor, "map", one_after_another)
+    assert main([*SMALL, "--policies", "deadline"]) == 0
+    assert told == [2, 1]
+    assert len(capsys.readouterr().out.splitlines()) == 1
+
+
+def test_beside_the_object_the_rows_go_to_standard_error(capsys):
+    assert main([*SMALL, "--policies", "deadline", "--json"]) == 0
+    said = capsys.readouterr()
+    assert len(said.out.splitlines()) == 1
+    assert sum(line.startswith("| H200") for line in said.err.splitlines()) == 2
 
 
 def test_what_nobody_knows_is_refused_in_words(capsys):
