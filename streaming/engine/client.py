@@ -12,18 +12,17 @@ from functools import partial
 
 import msgspec
 
-from streaming.admission import Admission
-from streaming.clock import Clock, LoopClock, Timer
+from streaming.clock import Clock, LoopClock
 from streaming.config import EngineSettings
 from streaming.engine import request as requests
 from streaming.engine.cloning import Asker, Cloning
 from streaming.engine.desk import PromptDesk
+from streaming.engine.entrance import Entrance
 from streaming.engine.handle import EngineContext, Lines, Sink
 from streaming.engine.request import ContextRequest
 from streaming.engine.supervisor import Supervisor
 from streaming.engine.wire import from_engine, from_text
 from streaming.errors import CosystreamError, EngineLoading, EngineRestarted, Internal
-from streaming.host import MemoryGuard
 from streaming.messages import (
     PROBE_CTX,
     Failed,
@@ -54,13 +53,7 @@ class EngineClient:
         self._engine: Supervisor[FromEngine] | None = None
         self._texts: list[Supervisor[FromText]] = []
         self._contexts: dict[int, EngineContext] = {}
-        self._door = Admission(
-            settings.slots, queue=settings.queue, queue_s=settings.queue_ms / 1000
-        )
-        self._memory = MemoryGuard(settings.host_reserve_mib << 20)
-        self._held: dict[int, list[Message]] = {}
-        """What the engine is told once the context is admitted."""
-        self._door_timer: Timer | None = None
+        self._entrance = Entrance(settings, self._to_engine, self._refuse, clock)
         self._numbers = itertools.count(PROBE_CTX + 1)
         self._desk = PromptDesk(settings, clock)
         self.cloning = Cloning(
@@ -213,13 +206,14 @@ class EngineClient:
         voice = requests.voice_of(request.voice, request.language, engine)
         speaker = catalog.find(engine.voices, voice)
         listener = request.listener or str(ctx)
-        if not self._door.offer(ctx, listener, self._now_s(), speaker.lane, request.instead_of):
-            self._held[ctx] = []
-            self._watch_door()
+        self._entrance.offer(ctx, listener, speaker.lane, request.instead_of)
         worker = ctx % len(self._texts)
         asker = Asker(lambda: ctx in self._contexts, partial(self._refuse, ctx))
-        to_engine = self.cloning.way(request.owner, voice, engine, partial(self._tell, ctx), asker)
-        lines = Lines(self._texts[worker].send, to_engine, self._release, self._let_go, worker)
+        tell = partial(self._entrance.tell, ctx)
+        to_engine = self.cloning.way(request.owner, voice, engine, tell, asker)
+        lines = Lines(
+            self._texts[worker].send, to_engine, self._release, self._entrance.let_go, worker
+        )
         context = self._contexts[ctx] = EngineContext(ctx, sink, lines)
         to_engine(requests.to_open(ctx, request, voice))
         longest = self._settings.text.max_segment_chars
@@ -237,45 +231,9 @@ class EngineClient:
         if self._engine is not None:
             self._engine.send(message)
 
-    def _tell(self, ctx: int, message: Message) -> None:
-        """To the engine, or on the heap of a context that still waits for its place."""
-        held = self._held.get(ctx)
-        if held is None:
-            self._to_engine(message)
-        else:
-            held.append(message)
-
     def _release(self, ctx: int, cancelled: bool) -> None:
         self._contexts.pop(ctx, None)
-        if self._held.pop(ctx, None) is not None:
-            self._let_go(ctx)
-        elif cancelled:  # it holds memory until the engine says that nothing of it is under way
-            self._let_in(self._door.leave(ctx, self._now_s()))
-        else:
-            self._let_in(self._door.finish(ctx))
-
-    def _let_go(self, ctx: int) -> None:
-        """Its listener has had it."""
-        self._let_in(self._door.give_back(ctx, self._now_s()))
-
-    def _let_in(self, admitted: list[int]) -> None:
-        for ctx in admitted:
-            for message in self._held.pop(ctx):
-                self._to_engine(message)
-        self._watch_door()
-
-    def _watch_door(self) -> None:
-        """Nobody waits longer than allowed."""
-        if self._door_timer is not None:
-            self._door_timer.cancel()
-        due_s = self._door.next_expiry_s()
-        if self._clock is not None and due_s is not None:
-            self._door_timer = self._clock.call_at(due_s, self._turn_away)
-
-    def _turn_away(self) -> None:
-        for ctx, refusal in self._door.expired(self._now_s()).items():
-            self._refuse(ctx, refusal)
-        self._let_in(self._door.let_in())
+        self._entrance.release(ctx, cancelled=cancelled)
 
     def _refuse(self, ctx: int, error: CosystreamError) -> None:
         if (context := self._contexts.get(ctx)) is not None:
@@ -288,10 +246,6 @@ class EngineClient:
                     retry_after_ms=error.retry_after_ms,
                 )
             )
-
-    def _now_s(self) -> float:
-        assert self._clock is not None, "the processes were started"
-        return self._clock.now()
 
     # --- what the processes say ------------------------------------------------------------
 
@@ -309,30 +263,21 @@ class EngineClient:
             match message:
                 case Ready(slots=slots):
                     self._info = message
-                    self._door.slots = min(self._settings.slots, slots)
+                    self._entrance.engine_came(slots)
                     self._up(self._engine)
                 case Fatal(message=failure):
                     assert self._engine is not None, "it speaks, so it was started"
                     self._engine.give_up(failure)
                 case Stats():
-                    self._take_stats(message)
+                    most = self._entrance.learn(message)
+                    self._stats = msgspec.structs.replace(message, capacity=most)
                 case Released(ctx=ctx):
-                    self._let_in(self._door.finish(ctx))
+                    self._entrance.freed(ctx)
                 case _:
                     if (context := self._contexts.get(message.ctx)) is not None:
                         context.deliver(message)
                     elif isinstance(message, Finished | Failed):  # as it was being cancelled
-                        self._let_in(self._door.finish(message.ctx))
-
-    def _take_stats(self, stats: Stats) -> None:
-        self._door.short = self._memory.short(stats.figures)
-        if self._settings.capacity:
-            self._door.capacity = stats.capacity
-        else:
-            self._door.learn(stats, self._now_s())
-        most = {lane: self._door.most(lane) for lane in stats.capacity}
-        self._stats = msgspec.structs.replace(stats, capacity=most)
-        self._let_in(self._door.let_in())
+                        self._entrance.freed(message.ctx)
 
     def _from_text(self, worker: int, messages: list[FromText]) -> None:
         for message in messages:
@@ -350,7 +295,7 @@ class EngineClient:
         if self._engine.state in {"restarting", "failed"}:
             for context in list(self._contexts.values()):
                 context.deliver(_restarted(context.ctx))
-            self._door.forget_leaving()
+            self._entrance.engine_went()
         self._review()
 
     def _text_changed(self, worker: int) -> None:

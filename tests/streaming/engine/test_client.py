@@ -195,7 +195,7 @@ class TestCancel:
             assert [len(heard.events) for heard in storm] == counts
             await until(lambda: client.stats.contexts == 0)
             assert client.stats.free_slots == 300
-            assert client._door.free == 300
+            assert client._entrance.free == 300
 
 
 class TestHoldingBack:
@@ -244,7 +244,7 @@ class TestRefusals:
     async def test_an_unknown_voice(self, client):
         with pytest.raises(UnknownVoice, match="tone-a, tone-b"):
             client.open(ContextRequest(voice="nobody"), Heard())
-        assert client._door.free == client._door.slots
+        assert client._entrance.free == client._entrance._door.slots
 
     async def test_more_contexts_than_slots(self):
         async with running(slots=2) as client:

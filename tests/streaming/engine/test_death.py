@@ -54,7 +54,7 @@ class TestTheEngine:
             assert await back(client) < (2.0 if runner == "tone" else 4.0)
             assert client.engine_pid != old
             assert client.restarts == 1
-            assert client._door.free == client._door.slots
+            assert client._entrance.free == client._entrance._door.slots
 
     async def test_killed_takes_nothing_more_from_the_moment_of_its_death_on(self):
         async with running() as client:
