@@ -1,7 +1,7 @@
 """One WebSocket of the native protocol: from the handshake to the close.
 
 Knows: the order of things on a connection, and which close code goes with which error. Does not
-know: what a session does with a request, or how bytes leave.
+know: what a hello may ask for, what a session does with a request, or how bytes leave.
 """
 
 from __future__ import annotations
@@ -11,22 +11,17 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any, Final
 
-import msgspec
 import structlog
-from msgspec import UNSET
 from starlette.websockets import WebSocket
 
-from server import requests
+from server import hellos, requests
 from server.access import Identity
 from server.events import Event, Pong, Ready, Warn, error_event
 from server.outbox import MAX_BUFFERED_BYTES
 from server.protocols import native
-from server.services import Terms
 from server.session import Session
 from server.sessions import Sessions
 from server.transport import EXTENSION, Wire
-from server.version import VERSION
-from streaming.audio.format import AudioFormat
 from streaming.audio.packetizer import Packet
 from streaming.errors import (
     BadRequest,
@@ -37,7 +32,6 @@ from streaming.errors import (
     GoingAway,
     IdleTimeout,
     Internal,
-    InvalidValue,
     ResumedElsewhere,
     ResumeUnknown,
     SlowConsumer,
@@ -66,10 +60,6 @@ INTERNAL = 1011
 
 LOST = 1006
 """A connection that ended without a close frame."""
-
-METADATA_BYTES = 4096
-TELEPHONE_RATE = 8_000
-RATE = 24_000
 
 
 def close_code(error: CosystreamError) -> int:
@@ -215,21 +205,13 @@ class Connection:
 
     def _begin(self, hello: requests.Hello) -> Session:
         assert self._identity is not None
-        if hello.version != native.VERSION:
-            raise InvalidValue(
-                f"version: this server speaks version {native.VERSION}, got {hello.version}"
-            )
+        hellos.require_version(hello)
         if hello.resume is not None:
             try:
                 return self._resume(hello.resume)
             except ResumeUnknown as error:
                 self._wire.write_text(native.encode_event(error_event(error)))
-        terms = Terms(
-            identity=self._identity,
-            audio=self._audio(hello.audio),
-            lead_ms=self._lead_ms(hello.pacing),
-            metadata=_metadata(hello),
-        )
+        terms = hellos.terms(hello, self._identity, self._settings)
         session = self._sessions.begin(terms, NativeAdapter(hello.audio.framing))
         self._session = session
         session.attach(self._wire)
@@ -248,54 +230,10 @@ class Connection:
         session.resume(self._wire, asked.last_seq)
         return session
 
-    def _audio(self, asked: requests.AudioRequest) -> AudioFormat:
-        telephone = asked.codec in {"mulaw", "alaw"}
-        rate = (TELEPHONE_RATE if telephone else RATE) if asked.rate is UNSET else asked.rate
-        audio = self._settings.audio
-        return AudioFormat(
-            codec=asked.codec,  # type: ignore[arg-type]  # checked, with an error of its own
-            rate=rate,
-            frame_ms=asked.frame_ms,
-            bitrate=audio.opus_bitrate if asked.bitrate is UNSET else asked.bitrate,
-            fec=asked.fec,
-            dtx=asked.dtx,
-            complexity=audio.opus_complexity,
-        )
-
-    def _lead_ms(self, asked: requests.PacingRequest) -> int | None:
-        if asked.lead_ms is UNSET:
-            return self._settings.audio.lead_ms
-        most = self._settings.limits.lead_ms_max
-        if asked.lead_ms is not None and asked.lead_ms > most:
-            raise InvalidValue(
-                f"pacing.lead_ms: 0 to {most}, or null for unpaced, got {asked.lead_ms}"
-            )
-        return asked.lead_ms
-
     def _ready(self, session: Session, *, resumed: bool) -> Ready:
         info = self._sessions.services.engine.info
-        audio = session.terms.audio
-        return Ready(
-            session=session.id,
-            resume_token=session.resume_token,
-            resumed=resumed,
-            protocol=native.VERSION,
-            server=VERSION,
-            engine=info.runner if info else "",
-            default_voice=info.default_voice if info else "",
-            audio={
-                "codec": audio.codec,
-                "rate": audio.rate,
-                "channels": 1,
-                "frame_ms": audio.frame_ms,
-                "bitrate": audio.bitrate,
-                "framing": session.framing,
-                "pre_skip": audio.pre_skip_48k,
-            },
-            pacing={"lead_ms": session.terms.lead_ms},
-            limits=self._sessions.limits_told(session.terms.identity),
-            contexts=session.describe_contexts() if resumed else UNSET,
-        )
+        limits = self._sessions.limits_told(session.terms.identity)
+        return hellos.answer(session, info, limits, resumed=resumed)
 
     # --- the end ----------------------------------------------------------------------------
 
@@ -330,12 +268,3 @@ def _require_subprotocol(offered: list[str]) -> None:
             f"none of the subprotocols {', '.join(offered)[:200]} is known; "
             f"offer {native.SUBPROTOCOL}, or none"
         )
-
-
-def _metadata(hello: requests.Hello) -> dict[str, Any] | None:
-    if hello.metadata is None:
-        return None
-    size = len(msgspec.json.encode(hello.metadata))
-    if size > METADATA_BYTES:
-        raise InvalidValue(f"metadata: at most {METADATA_BYTES} bytes of JSON, got {size}")
-    return hello.metadata
