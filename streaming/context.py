@@ -48,8 +48,6 @@ class Context:
     ended: bool = False
     parked: bool = False
     voice_ready: bool = True
-    earliest_s: float = float("inf")
-    """When its first audio could be there if nothing came between."""
     start_s: float = 0.0
     """How long a segment takes from its beginning to its first audio, with others beside it."""
     waited_s: float = 0.0
@@ -83,11 +81,6 @@ class Context:
     def segments(self) -> int:
         """How many segments wait, that in work included."""
         return sum(isinstance(item, Pending) for item in self.queue)
-
-    @property
-    def another_waits(self) -> bool:
-        """Whether something comes after the segment in work."""
-        return len(self.queue) > 1
 
     @property
     def asked_s(self) -> float:

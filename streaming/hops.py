@@ -8,7 +8,6 @@ networks, contexts.
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, field
 
 from streaming.costs import Costs
@@ -16,10 +15,6 @@ from streaming.steps import Following
 
 SAFETY = 1.25
 """Predictions are taken so much longer than they are."""
-
-FIRST_SAFETY = 3.0
-LEAST_FIRST_TOKENS, LARGEST_FIRST_TOKENS = 8, 22
-"""A block less the lookahead is the most."""
 
 LARGEST_TOKENS = 100
 """4 s: beyond this a hop saves nothing more, and holds the stage up for others."""
@@ -43,7 +38,7 @@ class Rhythm:
     """Where audio depends on how it is cut: then every hop is a block, and is rendered by itself,
     so that what is heard does not depend on who else speaks."""
 
-    _known: dict[tuple[int, float, int], tuple[Following, ...]] = field(
+    _known: dict[tuple[int, float, float, int], tuple[Following, ...]] = field(
         default_factory=dict, compare=False, repr=False
     )
     """Paths are asked for at every row of every step."""
@@ -54,31 +49,31 @@ class Rhythm:
 
     def path(self, made: int, rendered: int) -> tuple[Following, ...]:
         """The steps that make so many tokens more, and so many of all into samples."""
-        return self._path(made, float(rendered * self.frames_per_token), self.euler_steps)
+        frames = float(rendered * self.frames_per_token)
+        return self._path(made, self.whole(rendered), frames, self.euler_steps)
 
-    def finish(self, frames: float, euler_steps: int) -> tuple[Following, ...]:
-        """The steps that follow the flow's, of which so many are left."""
-        return self._path(0, frames, euler_steps)
+    def finish(self, whole: float, frames: float, euler_steps: int) -> tuple[Following, ...]:
+        """The steps that follow the flow's, of which so many are left, over ``whole`` frames."""
+        return self._path(0, whole, frames, euler_steps)
 
-    def _path(self, made: int, frames: float, euler_steps: int) -> tuple[Following, ...]:
-        known = self._known.get((made, frames, euler_steps))
+    def whole(self, tokens: int) -> float:
+        """Frames that the flow computes for so many tokens: whole blocks, whatever is in them."""
+        return float(-(-tokens // self.block_tokens) * self.block_tokens * self.frames_per_token)
+
+    def _path(
+        self, made: int, whole: float, frames: float, euler_steps: int
+    ) -> tuple[Following, ...]:
+        known = self._known.get((made, whole, frames, euler_steps))
         if known is None:
             steps = (
                 Following(self.llm, 1.0, made),
-                Following(self.flow, frames, euler_steps),
+                Following(self.flow, whole, euler_steps),
                 Following(self.vocoder, frames),
             )
-            known = self._known[made, frames, euler_steps] = tuple(
+            known = self._known[made, whole, frames, euler_steps] = tuple(
                 each for each in steps if each.times
             )
         return known
-
-
-def first_hop_tokens(rhythm: Rhythm, costs: Costs) -> int:
-    """The fewest tokens whose audio lasts until a second hop, of a whole block, is there."""
-    second_s = costs.path_s(rhythm.path(rhythm.block_tokens, rhythm.block_tokens))
-    tokens = rhythm.held_back_tokens + FIRST_SAFETY * 1000.0 * second_s / rhythm.token_ms
-    return min(max(LEAST_FIRST_TOKENS, math.ceil(tokens)), LARGEST_FIRST_TOKENS)
 
 
 def hop_tokens(

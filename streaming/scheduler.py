@@ -90,9 +90,9 @@ class Deadlines:
     gained by waiting, and what is made early outlives a moment in which the device is another's."""
     join_s: float = NEVER
     """Rows that must begin within so long join a step."""
-    margin_s: float = 0.05
+    margin_s: float = 0.1
     """A step presses from so long before it must begin."""
-    filled: float = 6.0
+    filled: float = 12.0
     """Rows join a step until it takes so many times what it costs beside its rows."""
     hurried: float = 1.5
     """The same for rows that do not press, where somebody is late."""
@@ -155,11 +155,7 @@ class Deadlines:
 
 def rank(context: Context, want: Want, deadline_s: float, costs: Costs) -> Row:
     """The context's step among others of its stage; ``deadline_s`` is the context's."""
-    if want.spare_s and not context.started:  # the listener may begin before they must
-        deadline_s = min(deadline_s, context.earliest_s)
     finish_by_s = deadline_s + want.spare_s - CROWDED * costs.path_s(want.then)
-    if want.tail_s is not None and context.another_waits:
-        finish_by_s -= max(0.0, context.start_s - want.tail_s)  # the next begins only then
     line = costs.line(want.stage)
     own_s = CROWDED * (line.base_s + line.unit_s * want.units)
     asked = context.open
@@ -167,15 +163,13 @@ def rank(context: Context, want: Want, deadline_s: float, costs: Costs) -> Row:
     return Row(begin_by_s, asked.ctx, finish_by_s, context, want, context.hasty, context.awaited)
 
 
-def expect(context: Context, now_s: float, costs: Costs) -> None:
+def expect(context: Context, costs: Costs) -> None:
     """Tell the context what a beginning takes, from what it wants at the beginning."""
     paths_s = (
         costs.predict_s(want.stage, want.units) + costs.path_s(want.then)
         for want in context.wants.values()
     )
-    alone_s = max(paths_s, default=0.0)
-    context.start_s = CROWDED * alone_s
-    context.earliest_s = max(now_s + alone_s, context.audible_s)
+    context.start_s = CROWDED * max(paths_s, default=0.0)
 
 
 def within(max_batch: int, rows: Iterable[Row]) -> list[Row]:

@@ -12,15 +12,21 @@ from typing import NamedTuple
 
 @dataclass(frozen=True)
 class Cost:
-    """Seconds of a step: ``base_s + unit_s * units``."""
+    """Seconds of a step: ``base_s + unit_s * units + look_s * looks``."""
 
     base_s: float = 0.0
     unit_s: float = 0.0005
     """25 ms for a clause of 50 characters."""
+    look_s: float = 0.0
+    """For each place before it that a unit looks at: what was said costs attention."""
 
-    def of(self, units: float) -> float:
-        """Seconds for so many units."""
-        return self.base_s + self.unit_s * units
+    def of(self, units: float, looks: float = 0.0) -> float:
+        """Seconds for so many units, which look at so many places in all."""
+        return self.base_s + self.unit_s * units + self.look_s * looks
+
+    def usual(self, looks: float) -> Cost:
+        """The same where each unit looks at so many: a line over units, as is learned of steps."""
+        return Cost(self.base_s, self.unit_s + self.look_s * looks)
 
 
 @dataclass(frozen=True)
@@ -63,5 +69,3 @@ class Want(NamedTuple):
     """What must follow before a listener hears of it."""
     spare_s: float = 0.0
     """How much later than the context's next audio it is needed."""
-    tail_s: float | None = None
-    """How much audio is left to play when it completes its segment; ``None`` where it does not."""

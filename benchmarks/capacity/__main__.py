@@ -15,7 +15,7 @@ from benchmarks.capacity.traffic import Load
 def main(arguments: Sequence[str] | None = None) -> int:
     """Always 0: a figure is no failure."""
     options = parse(arguments)
-    doors = {device.label: capacity_of(device) for device in options.devices}
+    doors = {device.label: capacity_of(device, options.window_s) for device in options.devices}
     for label, most in doors.items():
         _say(f"{label}: the door lets {most} contexts speak at once")
     rows = _simulated(options, list(_runs(options)))
@@ -29,14 +29,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _runs(options: Options) -> Iterator[Run]:
     for device in options.devices:
-        most = capacity_of(device)
+        most = capacity_of(device, options.window_s)
         offered = options.offered or [round(share * most, 1) for share in options.loads]
         for policy in options.policies:
             for contexts in offered:
                 load = Load(
                     contexts, options.arrivals, options.barge_in, options.seconds, seed=options.seed
                 )
-                yield Run(device, policy, load, options.door)
+                yield Run(device, policy, load, options.door, options.window_s)
 
 
 def _simulated(options: Options, runs: list[Run]) -> list[Row]:

@@ -1,8 +1,9 @@
 """What steps cost on a device: a table, measured or estimated.
 
 Estimates come from a card's memory bandwidth and half-precision throughput (its maker's figures)
-and from what the networks need (0.5B: about 1 GB of weights a step of the LLM, 1.3 GFLOP a mel
-frame and Euler step for both guidance rows of the flow). Knows: costs. Does not know: who asks.
+and from what the networks need: about 1 GB of weights a step of the LLM, 1.3 GFLOP a mel frame and
+Euler step for both guidance rows of the flow, and the keys and values that either looks back at.
+Knows: costs. Does not know: who asks.
 """
 
 from __future__ import annotations
@@ -11,7 +12,9 @@ import json
 from dataclasses import dataclass
 from pathlib import Path
 
+from streaming.cosyvoice.sizes import BLOCK_FRAMES
 from streaming.runners.cosyvoice import profile
+from streaming.runners.cosyvoice.rhythm import usual
 from streaming.steps import Cost
 
 NOT_MEASURED = "not measured"
@@ -20,6 +23,16 @@ LLM_GB = 1.0
 LLM_GFLOP_PER_TOKEN = 1.0
 FLOW_GFLOP_PER_FRAME = 1.3
 VOCODER_GFLOP_PER_FRAME = 1.8
+
+LLM_LOOK_BYTES = 24 * 2 * 2 * 64 * 2
+"""Keys and values of a position: layers, both, heads, their size, bf16."""
+
+FLOW_LOOK_BYTES = 22 * 2 * 2 * 1024 * 2 / BLOCK_FRAMES
+"""Of a frame before: layers, both, guidance rows, width, bf16; read once for a block's frames."""
+
+LOOKED_AT = 3 * 1.25
+"""Times that those bytes move: pages that lie apart are read, laid side by side and read again; and
+shapes are a little longer than what is in them."""
 
 BANDWIDTH_SHARE = 0.6
 """Of its memory bandwidth that a card reaches on weights."""
@@ -51,15 +64,27 @@ class Device:
         """By stage."""
         return {"llm": self.llm, "flow": self.flow, "vocoder": self.vocoder}
 
+    def priors(self, window_s: float) -> dict[str, Cost]:
+        """What a server on it would plan with from the start."""
+        return usual(self.costs, window_s)
+
 
 def estimated(name: str, gb_per_s: float, tflops: float) -> Device:
     """A card that nobody measured: memory bandwidth, dense half-precision throughput."""
-    weights_s = LLM_GB / gb_per_s / BANDWIDTH_SHARE
+    gb_s = 1 / gb_per_s / BANDWIDTH_SHARE
+    look_s = LOOKED_AT * gb_s / 1e9
+    gflop_s = 1 / tflops / 1000
     return Device(
         name,
-        llm=Cost(LLM_LAUNCH_S + weights_s, LLM_GFLOP_PER_TOKEN / 1000 / tflops / LLM_SHARE),
-        flow=Cost(FLOW_LAUNCH_S, FLOW_GFLOP_PER_FRAME / 1000 / tflops / FLOW_SHARE),
-        vocoder=Cost(VOCODER_LAUNCH_S, VOCODER_GFLOP_PER_FRAME / 1000 / tflops / VOCODER_SHARE),
+        llm=Cost(
+            LLM_LAUNCH_S + LLM_GB * gb_s,
+            LLM_GFLOP_PER_TOKEN * gflop_s / LLM_SHARE,
+            LLM_LOOK_BYTES * look_s,
+        ),
+        flow=Cost(
+            FLOW_LAUNCH_S, FLOW_GFLOP_PER_FRAME * gflop_s / FLOW_SHARE, FLOW_LOOK_BYTES * look_s
+        ),
+        vocoder=Cost(VOCODER_LAUNCH_S, VOCODER_GFLOP_PER_FRAME * gflop_s / VOCODER_SHARE),
     )
 
 

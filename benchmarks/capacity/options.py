@@ -14,6 +14,7 @@ from typing import get_args
 
 from benchmarks.capacity.device import ESTIMATES, Device, measured
 from benchmarks.capacity.policies import CHOICES, POLICIES
+from benchmarks.capacity.runner import WINDOW_S
 from benchmarks.capacity.traffic import Arrivals
 
 
@@ -31,6 +32,7 @@ class Options:
     barge_in: float
     seconds: float
     seed: int
+    window_s: float
     door: bool
     processes: int
     json: bool
@@ -60,6 +62,12 @@ def parse(arguments: Sequence[str] | None = None) -> Options:
     parser.add_argument("--barge-in", default=0.3, type=float, help="share of contexts cancelled")
     parser.add_argument("--seconds", default=60.0, type=float, help="of traffic, simulated")
     parser.add_argument("--seed", default=1, type=int)
+    parser.add_argument(
+        "--window-s",
+        default=WINDOW_S,
+        type=float,
+        help="engine.cosyvoice.flow_window_s: how far the flow looks back; 0: to the beginning",
+    )
     parser.add_argument("--no-door", action="store_true", help="let everybody in")
     parser.add_argument("--processes", default=os.cpu_count() or 1, type=int)
     parser.add_argument("--json", action="store_true", help="the last line is one JSON object")
@@ -78,6 +86,7 @@ def _checked(parser: argparse.ArgumentParser, given: argparse.Namespace) -> Opti
             barge_in=given.barge_in,
             seconds=given.seconds,
             seed=given.seed,
+            window_s=given.window_s,
             door=not given.no_door,
             processes=given.processes,
             json=given.json,

@@ -13,20 +13,23 @@ from benchmarks.capacity.device import Device
 from benchmarks.capacity.serial import SerialDevice
 from benchmarks.capacity.sound import SILENCE
 from benchmarks.capacity.world import World
-from streaming import hops
 from streaming.costs import Costs
-from streaming.cosyvoice.sizes import FRAME_SAMPLES
+from streaming.cosyvoice.flow import cut
+from streaming.cosyvoice.sizes import BLOCK_FRAMES, BLOCK_TOKENS, FRAME_SAMPLES, TOKENS_PER_S
 from streaming.messages import Ready, Voice
 from streaming.runners.base import Later, Made, StepResult, Work
 from streaming.runners.cosyvoice.progress import Progress
-from streaming.runners.cosyvoice.rhythm import RHYTHM, second, stages
+from streaming.runners.cosyvoice.rhythm import FIRST_HOP_TOKENS, RHYTHM, second, stages
 from streaming.steps import Following, Want
 
 TOKENS_PER_CHAR = 1.5
 """60 ms a character."""
 
-CACHED_PROMPT_TOKENS = 75
+RECORDING_TOKENS = 75
 """Speech tokens of a voice's recording, prefilled after each text: 3 s."""
+
+WINDOW_S = 2.0
+"""As ``benchmarks.gpu`` has it."""
 
 AHEAD = 2
 """Of the LLM's steps, how many are under way at once, as on a GPU."""
@@ -45,6 +48,8 @@ class Saying:
     length_tokens: int
     held_back: int
     """Frames that the vocoder still keeps."""
+    read_tokens: int
+    """That the LLM looks at before what it makes."""
 
 
 class ModelledRunner:
@@ -57,20 +62,22 @@ class ModelledRunner:
         *,
         max_batch: int,
         ahead: int = AHEAD,
-        first_hop_tokens: int | None = None,
+        window_s: float = WINDOW_S,
+        first_hop_tokens: int = FIRST_HOP_TOKENS["cuda"],
         seed: int = 1,
     ) -> None:
+        """``window_s``: how far the flow looks back; 0: to the beginning."""
         self.stages = tuple(
             replace(stage, urgent=False)  # the device has one queue
-            for stage in stages(max_batch, device.costs, ahead=ahead)
+            for stage in stages(max_batch, device.priors(window_s), ahead=ahead)
         )
         self.device = SerialDevice(world)
         self.begun = self.released = 0
         self._model = device
         self._world = world
-        self._first_hop_tokens = first_hop_tokens or hops.first_hop_tokens(
-            RHYTHM, Costs(device.costs)
-        )
+        self._first_hop_tokens = first_hop_tokens
+        self._voice_tokens = cut.prompt_tokens(RECORDING_TOKENS, first_hop_tokens=first_hop_tokens)
+        self._window_blocks = round(window_s * TOKENS_PER_S / BLOCK_TOKENS) or None
         self._random = random.Random(seed)  # noqa: S311 - a model of speech, no secret
         self._steps = {"llm": self._llm, "flow": self._flow, "vocoder": self._vocoder}
 
@@ -103,13 +110,9 @@ class ModelledRunner:
         self.begun += 1
         chars = len(work.segment.text)
         length = max(8, round(chars * TOKENS_PER_CHAR * self._random.uniform(0.85, 1.15)))
-        progress = Progress(
-            RHYTHM,
-            self._first_hop_tokens,
-            work.speed,
-            prefill_tokens=CACHED_PROMPT_TOKENS + chars // 3,
-        )
-        return Saying(progress, length, held_back=round(RHYTHM.held_back_tokens * 2))
+        reads = RECORDING_TOKENS + chars // 3
+        progress = Progress(RHYTHM, self._first_hop_tokens, work.speed, prefill_tokens=reads)
+        return Saying(progress, length, round(RHYTHM.held_back_tokens * 2), reads)
 
     def wants(self, work: Work, costs: Costs) -> Sequence[Want]:
         """As its progress says."""
@@ -138,9 +141,13 @@ class ModelledRunner:
         return second(contexts)
 
     def _llm(self, batch: list[Saying]) -> Later:
-        units = 0
+        units = rows = longest = 0
         for saying in batch:
-            units += saying.progress.prefill_tokens or 1
+            prefill = saying.progress.prefill_tokens
+            units += prefill or 1
+            if not prefill:
+                rows += 1
+                longest = max(longest, saying.read_tokens + saying.progress.made_tokens)
             saying.progress.begin_llm()
 
         def land() -> list[StepResult]:
@@ -152,12 +159,14 @@ class ModelledRunner:
                     saying.progress.read_tokens(1, done=done)
             return _silence(batch)
 
-        return self._launch(self._model.llm.of(units), len(batch), land)
+        return self._launch(self._model.llm.of(units, rows * longest), len(batch), land)
 
     def _flow(self, batch: list[Saying]) -> Later:
-        frames = 0
+        frames = 0.0
+        longest = 0
         for saying in batch:
-            frames += saying.progress.hop * RHYTHM.frames_per_token
+            frames += saying.progress.whole_frames
+            longest = max(longest, self._seen_blocks(saying.progress))
             saying.progress.begin_euler()
 
         def land() -> list[StepResult]:
@@ -165,7 +174,16 @@ class ModelledRunner:
                 saying.progress.end_euler()
             return _silence(batch)
 
-        return self._launch(self._model.flow.of(frames), len(batch), land)
+        looks = frames * longest * BLOCK_FRAMES
+        return self._launch(self._model.flow.of(frames, looks), len(batch), land)
+
+    def _seen_blocks(self, progress: Progress) -> int:
+        """Of the hop's last block, its own among them."""
+        tokens = self._voice_tokens + progress.taken_tokens + progress.hop
+        blocks = -(-tokens // BLOCK_TOKENS)
+        if self._window_blocks is None:
+            return blocks
+        return min(blocks, -(-self._voice_tokens // BLOCK_TOKENS) + self._window_blocks + 1)
 
     def _vocoder(self, batch: list[Saying]) -> Later:
         results: list[StepResult] = []

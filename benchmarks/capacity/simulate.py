@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 
 from benchmarks.capacity.device import Device
 from benchmarks.capacity.policies import CHOICES, POLICIES
-from benchmarks.capacity.runner import AHEAD, ModelledRunner
+from benchmarks.capacity.runner import AHEAD, WINDOW_S, ModelledRunner
 from benchmarks.capacity.sound import CountedTrack
 from benchmarks.capacity.traffic import Crowd, Heard, Load, sessions
 from benchmarks.capacity.world import World
@@ -44,6 +44,8 @@ class Run:
     load: Load
     door: bool = True
     """Whether there is one that knows the capacity; else everyone comes in."""
+    window_s: float = WINDOW_S
+    """How far the flow looks back; 0: to the beginning, exactly."""
 
 
 @dataclass(frozen=True)
@@ -52,6 +54,7 @@ class Row:
 
     device: str
     policy: str
+    window_s: float
     offered_contexts: float
     admitted: int
     refused: int
@@ -62,9 +65,9 @@ class Row:
     """That many conversations were held."""
 
 
-def capacity_of(device: Device) -> int:
+def capacity_of(device: Device, window_s: float = WINDOW_S) -> int:
     """How many contexts the door lets in on that device, with a slot for each."""
-    return capacity(second, Costs(device.costs), SLOTS)
+    return capacity(second, Costs(device.priors(window_s)), SLOTS)
 
 
 def simulate(run: Run, settings: EngineSettings | None = None) -> Row:
@@ -73,7 +76,14 @@ def simulate(run: Run, settings: EngineSettings | None = None) -> Row:
     load = replace(run.load, counted_from_s=RAMP_S, seconds=RAMP_S + run.load.seconds)
     policy = (POLICIES | CHOICES)[run.policy]()
     ahead = AHEAD if isinstance(policy, Deadlines) else 1  # the others fare better so
-    runner = ModelledRunner(run.device, world, max_batch=MAX_BATCH, ahead=ahead, seed=load.seed)
+    runner = ModelledRunner(
+        run.device,
+        world,
+        max_batch=MAX_BATCH,
+        ahead=ahead,
+        window_s=run.window_s,
+        seed=load.seed,
+    )
     settings = settings or EngineSettings(slots=SLOTS, capacity=0 if run.door else SLOTS)
     crowd = Crowd(world, Admission(settings.slots), load, learns=run.door)
     engine = Engine(runner, settings, world, world, policy, track=CountedTrack)
@@ -95,6 +105,7 @@ def _row(run: Run, crowd: Crowd, device_use: float) -> Row:
     return Row(
         device=run.device.label,
         policy=run.policy,
+        window_s=run.window_s,
         offered_contexts=run.load.offered,
         admitted=len(heard),
         refused=crowd.tally.refused,

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from streaming.config import EngineSettings
+from streaming.cosyvoice.sizes import BLOCK_FRAMES, BLOCK_TOKENS
 from streaming.runners.base import Later, StepResult, Work
 from streaming.runners.cosyvoice.progress import Progress
 from streaming.runners.cosyvoice.rhythm import FLOW, LLM
@@ -32,6 +33,8 @@ class Took:
     units: float
     """As the cost model counts them: tokens, mel frames."""
     seconds: float
+    looks: float = 0.0
+    """Places before them that they look at in all, each as many as the one that looks at most."""
 
 
 class WatchedRunner(CosyVoiceRunner):
@@ -52,12 +55,12 @@ class WatchedRunner(CosyVoiceRunner):
 
     def step(self, stage: str, batch: Sequence[Work]) -> Sequence[StepResult] | Later:
         """A step is over when its results could be taken."""
-        part, units = _part(stage, batch), _units(stage, batch)
+        part, units, looks = _part(stage, batch), _units(stage, batch), _looks(stage, batch)
         began_s = self.clock()
         results = super().step(stage, batch)
 
         def over(_: Future[Any] | None = None) -> None:
-            self.watch(Took(part, stage, len(batch), units, self.clock() - began_s))
+            self.watch(Took(part, stage, len(batch), units, self.clock() - began_s, looks))
 
         if isinstance(results, Later):
             results.made.add_done_callback(over)
@@ -77,5 +80,31 @@ def _units(stage: str, batch: Sequence[Work]) -> float:
     if stage == LLM:
         return sum(row.prefill_tokens or 1 for row in rows)
     if stage == FLOW:
-        return sum(row.hop * row.rhythm.frames_per_token for row in rows)
+        return sum(row.whole_frames for row in rows)
     return sum(max(1.0, row.waiting_frames / row.speed) for row in rows)
+
+
+def _looks(stage: str, batch: Sequence[Work]) -> float:
+    """A batch is filled up to the row that looks at most."""
+    rows: list[Utterance] = [work.state for work in batch]
+    if stage == LLM:
+        tokens = [row for row in rows if not row.progress.prefill_tokens]
+        return len(tokens) * max((_positions(row) for row in tokens), default=0)
+    if stage == FLOW:
+        seen = max((_seen_blocks(row) for row in rows), default=0)
+        return _units(stage, batch) * seen * BLOCK_FRAMES
+    return 0.0
+
+
+def _positions(row: Utterance) -> int:
+    return len(row.prompt.text) + len(row.text) + len(row.prompt.speech) + row.progress.made_tokens
+
+
+def _seen_blocks(row: Utterance) -> int:
+    """Of its hop's last block, its own among them; a voice's are not counted."""
+    if row.flow is None:
+        return 0
+    blocks = -(-(row.flow.position + row.progress.hop) // BLOCK_TOKENS)
+    if row.flow.window_blocks is None:
+        return blocks
+    return min(blocks, row.flow.voice.blocks + row.flow.window_blocks + 1)

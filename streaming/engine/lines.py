@@ -39,7 +39,7 @@ class StageLines:
     def begin(self, live: Live) -> None:
         """Its segment has its state, and nothing of it is made."""
         self.ask(live)
-        expect(live.context, self._now(), self._costs)
+        expect(live.context, self._costs)
         self.rank(live)
 
     def ask(self, live: Live) -> None:

@@ -81,7 +81,7 @@ def words_of(rows, door=None):
 
 def rows(device="X (not measured)", c100=1.0):
     return [
-        Row(device, policy, offered, 9, 1, {"p50": 1.0, "p95": 2.0, "p99": p99}, c100, 0.5)
+        Row(device, policy, 2.0, offered, 9, 1, {"p50": 1.0, "p95": 2.0, "p99": p99}, c100, 0.5)
         for policy in ("deadline", "fifo")
         for offered, p99 in ((10, 3.0), (20, None))
     ]

@@ -13,8 +13,8 @@ from benchmarks.capacity.traffic import Load
 
 SMALL = ["--offered", "2,6", "--seconds", "4", "--processes", "1"]
 KEYS = {
-    "device", "policy", "offered_contexts", "admitted", "refused", "first_packet_ms", "c100",
-    "device_use",
+    "device", "policy", "window_s", "offered_contexts", "admitted", "refused", "first_packet_ms",
+    "c100", "device_use",
 }  # fmt: skip
 
 
@@ -23,9 +23,11 @@ def rows(capsys, *options):
     return json.loads(capsys.readouterr().out.splitlines()[-1])["rows"]
 
 
-def found(offered, *, device="4090", policy="deadline", arrivals="poisson", seconds=20.0):
+def found(
+    offered, *, device="4090", policy="deadline", arrivals="poisson", seconds=20.0, window_s=2.0
+):
     load = Load(offered, arrivals=arrivals, seconds=seconds)
-    return simulate(Run(ESTIMATES[device], policy, load))
+    return simulate(Run(ESTIMATES[device], policy, load, window_s=window_s))
 
 
 def test_the_last_line_is_one_object_with_a_row_a_policy_and_load(capsys):
@@ -106,6 +108,21 @@ def test_a_better_card_costs_less_and_carries_more():
         assert ESTIMATES["H200"].costs[stage].of(100) < ESTIMATES["L4"].costs[stage].of(100)
     carried = [capacity_of(ESTIMATES[name]) for name in ("3060", "L4", "4090", "A100", "H200")]
     assert carried == sorted(set(carried))
+
+
+def test_a_step_costs_more_the_further_it_looks_back():
+    for cost in (ESTIMATES["H200"].llm, ESTIMATES["H200"].flow):
+        assert cost.of(8, 8 * 900) > cost.of(8, 8 * 300) > cost.of(8)
+    used = [found(12, window_s=window_s, seconds=10.0).device_use for window_s in (1.0, 0.0)]
+    assert used[0] < used[1]
+    carried = [capacity_of(ESTIMATES["H200"], window_s) for window_s in (2.0, 0.0)]
+    assert carried[0] > carried[1]
+
+
+def test_a_row_says_how_far_the_flow_looked_back(capsys):
+    options = ["--policies", "deadline", "--window-s"]
+    assert {row["window_s"] for row in rows(capsys, *options, "0")} == {0.0}
+    assert {row["window_s"] for row in rows(capsys, *options, "3")} == {3.0}
 
 
 @pytest.mark.parametrize("arrivals", ["poisson", "bursts", "conversations"])

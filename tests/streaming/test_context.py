@@ -139,13 +139,6 @@ def test_what_a_device_cannot_do_is_not_owed():
     assert slow.deadline_s(10.0) == pytest.approx(10.4)
 
 
-def test_it_knows_whether_something_comes_after_what_is_in_work():
-    one = waiting()
-    assert not one.another_waits
-    one.queue.append(Pending(segment(index=1), 0.0))
-    assert one.another_waits
-
-
 def test_silence_in_its_midst_is_counted_and_that_before_its_text_came_is_not():
     late = waiting(1, arrived_s=0.0)
     late.produced(24_000, 1.0)

@@ -1,17 +1,12 @@
 """Hop sizes: small while the listener waits, large when there is time, always to a block's end."""
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from streaming.costs import Costs
 from streaming.hops import (
-    FIRST_SAFETY,
-    LARGEST_FIRST_TOKENS,
     LARGEST_TOKENS,
-    LEAST_FIRST_TOKENS,
     Rhythm,
-    first_hop_tokens,
     hop_tokens,
 )
 from streaming.steps import Cost, Following
@@ -64,20 +59,12 @@ def test_what_follows_a_token_and_a_step_is_told_in_steps():
         Following("vocoder", 50.0, 1),
     )
     assert RHYTHM.render(25) == RHYTHM.path(3, 25)[1:]
-    assert RHYTHM.finish(50.0, 0) == RHYTHM.path(3, 25)[2:]
+    assert RHYTHM.finish(50.0, 50.0, 0) == RHYTHM.path(3, 25)[2:]
 
 
-@pytest.mark.parametrize("slow", [1, 2, 3])
-def test_the_second_hop_is_there_before_the_first_is_played(slow):
-    prices = costs(llm_s=0.002 * slow, frame_s=0.00001 * slow)
-    first = first_hop_tokens(RHYTHM, prices)
-    heard_s = (first - RHYTHM.held_back_tokens) * RHYTHM.token_ms / 1000
-    assert heard_s >= FIRST_SAFETY * prices.path_s(RHYTHM.path(25, 25))
-
-
-def test_a_quick_device_starts_with_little_and_a_slow_one_with_nearly_a_block():
-    assert first_hop_tokens(RHYTHM, costs(llm_s=0.0001, frame_s=0.0)) == LEAST_FIRST_TOKENS
-    assert first_hop_tokens(RHYTHM, costs(llm_s=0.1)) == LARGEST_FIRST_TOKENS
+def test_the_flow_computes_whole_blocks_whatever_is_in_them():
+    assert [RHYTHM.whole(tokens) for tokens in (1, 8, 25, 26)] == [50.0, 50.0, 50.0, 100.0]
+    assert RHYTHM.render(8) == (Following("flow", 50.0, 10), Following("vocoder", 16.0, 1))
 
 
 @given(st.integers(1, 25), st.integers(0, 300), st.floats(-1, 10))

@@ -20,7 +20,7 @@ def fault(settings: EngineSettings) -> str | None:
     try:
         checkpoint.look(Path(settings.model))
         choose(settings)
-        priors(settings.cosyvoice.profile)
+        priors(settings.cosyvoice.profile, settings.cosyvoice.flow_window_s)
     except (CheckpointError, ValueError) as error:
         return str(error)
     return None

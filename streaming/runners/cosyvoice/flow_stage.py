@@ -17,16 +17,13 @@ from streaming.cosyvoice.sizes import LOOKAHEAD_TOKENS
 from streaming.errors import DeviceFull
 from streaming.runners.base import Later, Made, StepResult
 from streaming.runners.cosyvoice.parking import Parking
+from streaming.runners.cosyvoice.rhythm import FIRST_HOP_TOKENS
 from streaming.runners.cosyvoice.threads import Place
 from streaming.runners.cosyvoice.together import together
 from streaming.runners.cosyvoice.utterance import Utterance
 
 USUAL_PAGES = 12
 """Seconds that a context looks back, its recording with them; more are captured when met."""
-
-FIRST_HOP_TOKENS = {"cuda": 8, "cpu": 16}
-"""0.64 s of audio last until a CPU has the second hop. By the device, not by what it was seen to
-do: the cut of the recording decides the sound, which a restart must not change."""
 
 _NOTHING = np.zeros(0, np.float32)
 

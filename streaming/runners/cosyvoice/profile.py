@@ -9,7 +9,7 @@ import json
 from collections.abc import Mapping
 from pathlib import Path
 
-from streaming.runners.cosyvoice.rhythm import FLOW, LLM, VOCODER
+from streaming.runners.cosyvoice.rhythm import FLOW, LLM, VOCODER, usual
 from streaming.steps import Cost
 
 SMALL_CARD: Mapping[str, Cost] = {
@@ -19,13 +19,15 @@ SMALL_CARD: Mapping[str, Cost] = {
 }
 
 
-def priors(path: str | None) -> Mapping[str, Cost]:
+def priors(path: str | None, window_s: float) -> Mapping[str, Cost]:
     """What stages cost by that profile; without one, a guess that the first steps correct.
+
+    Steps are planned as those that look back as far as is usual with that window.
 
     Raises:
         ValueError: it cannot be read, or is no such table.
     """
-    return SMALL_CARD if path is None else costs(Path(path))
+    return SMALL_CARD if path is None else usual(costs(Path(path)), window_s)
 
 
 def costs(path: Path) -> dict[str, Cost]:
@@ -48,6 +50,6 @@ def costs(path: Path) -> dict[str, Cost]:
 
 
 def _possible(line: Cost) -> bool:
-    numbers = (line.base_s, line.unit_s)
+    numbers = (line.base_s, line.unit_s, line.look_s)
     known = all(isinstance(number, int | float) and number >= 0 for number in numbers)
     return known and sum(numbers) > 0

@@ -51,6 +51,11 @@ class Progress:
         return sum(self.waiting)
 
     @property
+    def whole_frames(self) -> float:
+        """That the flow computes for the hop: the block that the prompt began is whole, too."""
+        return self.rhythm.whole(self.hop + self.rhythm.block_tokens - self.block_rest)
+
+    @property
     def available(self) -> int:
         """Tokens that no hop has taken."""
         return self.made_tokens - self.taken_tokens
@@ -141,10 +146,9 @@ class Progress:
             return None
         frames = float(self.hop * self.rhythm.frames_per_token)
         left = (self.euler_left or self.rhythm.euler_steps) - 1
-        after = self.rhythm.finish(frames, left)
-        last = self.last_hop if self.euler_left else self.llm_done and self.hop == self.available
-        tail_s = spare_s + self._seconds(self.hop * self.rhythm.frames_per_token) if last else None
-        return Want(self.rhythm.flow, frames, after, spare_s, tail_s)
+        whole = self.whole_frames
+        after = self.rhythm.finish(whole, frames, left)
+        return Want(self.rhythm.flow, whole, after, spare_s)
 
     def _choose(self, slack_s: float, costs: Costs) -> int:
         if self.rhythm.steady:
@@ -166,8 +170,7 @@ class Progress:
         if self.vocoder_done:
             return None
         frames = self.waiting[0] if self.rhythm.steady and self.waiting else self.waiting_frames
-        tail_s = self._seconds(frames) if self.flow_done else None
-        return Want(self.rhythm.vocoder, max(1.0, frames / self.speed), tail_s=tail_s)
+        return Want(self.rhythm.vocoder, max(1.0, frames / self.speed))
 
     def _seconds(self, frames: int) -> float:
         return frames * FRAME_S / self.speed

@@ -21,6 +21,11 @@ from streaming.steps import Cost, Following, Stage
 
 LLM, FLOW, VOCODER = "llm", "flow", "vocoder"
 
+FIRST_HOP_TOKENS = {"cuda": 8, "cpu": 16}
+"""A GPU has the second hop before those are played, be it a small one (longer ones are heard later,
+as simulated, and leave none of them fewer gaps); a CPU needs 0.64 s. By the device, not by what it
+was seen to do: the cut of the recording decides the sound, which a restart must not change."""
+
 HELD_BACK_TOKENS = 2.0
 """Version 3's vocoder looks 4 frames ahead (and 8 samples); version 2's, 8."""
 
@@ -42,15 +47,22 @@ RHYTHMS: dict[Generation, Rhythm] = {
 }
 """Version 2's vocoder is not causal: where its chunks meet, its sound depends on where that is."""
 
+USUAL_POSITIONS = 250.0
+"""That a step of the LLM looks at: a recording, a text, what was said of it."""
+
+USUAL_VOICE_S, USUAL_SAID_S = 3.0, 6.0
+"""What the flow looks back at: a recording, and in a batch without a window so much of the longest.
+"""
+
 STARTING = 3
 """Contexts that begin cost as much as so many more that go on."""
 
-ROOM = 1.12
-"""Steps are counted so many times: bursts need room."""
+WHOLE = 1.4
+"""Blocks that the flow computes for each that is heard: a segment begins and ends within one."""
 
-LLM_SHARED, FLOW_SHARED = 0.65, 0.5
-"""A step has about this power of the contexts' number as rows (as simulated: 6 contexts have 3 and
-2, 170 have 37 and 13). The vocoder's are as the flow's."""
+LLM_SHARED, FLOW_SHARED, VOCODER_SHARED = 0.68, 0.5, 0.42
+"""A step has about this power of the contexts' number as rows (as simulated where the device is
+full: 7 contexts have 3, 2 and 2 rows, 126 have 30, 12 and 8)."""
 
 
 def stages(max_batch: int, priors: Mapping[str, Cost], *, ahead: int = 1) -> tuple[Stage, ...]:
@@ -73,14 +85,21 @@ def stages(max_batch: int, priors: Mapping[str, Cost], *, ahead: int = 1) -> tup
     )
 
 
+def usual(costs: Mapping[str, Cost], window_s: float) -> dict[str, Cost]:
+    """Costs of units that look back as far as is usual; ``window_s`` 0: to the beginning."""
+    said_s = min(window_s or USUAL_SAID_S, USUAL_SAID_S)
+    seen_s = USUAL_VOICE_S + said_s + BLOCK_TOKENS / TOKENS_PER_S
+    looks = {LLM: USUAL_POSITIONS, FLOW: seen_s * TOKENS_PER_S * FRAMES_PER_TOKEN, VOCODER: 0.0}
+    return {stage: cost.usual(looks[stage]) for stage, cost in costs.items()}
+
+
 def second(contexts: int) -> Sequence[Following]:
     """The steps that a second of speech takes for so many contexts at once."""
     several = contexts + STARTING
-    many = ROOM * several
-    decoding, rendering = several**LLM_SHARED, several**FLOW_SHARED
-    frames = rendering * TOKENS_PER_S * FRAMES_PER_TOKEN
+    tokens, hops, chunks = (several**shared for shared in (LLM_SHARED, FLOW_SHARED, VOCODER_SHARED))
+    frames = TOKENS_PER_S * FRAMES_PER_TOKEN
     return (
-        Following(LLM, decoding, TOKENS_PER_S * many / decoding),
-        Following(FLOW, frames, EULER_STEPS * many / rendering),
-        Following(VOCODER, frames, many / rendering),
+        Following(LLM, tokens, TOKENS_PER_S * several / tokens),
+        Following(FLOW, hops * frames, EULER_STEPS * WHOLE * several / hops),
+        Following(VOCODER, chunks * frames, several / chunks),
     )

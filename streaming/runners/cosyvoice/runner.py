@@ -44,7 +44,7 @@ class CosyVoiceRunner:
         self._speech: Speech | None = None
         self._loading = threading.Lock()
         self._default = settings.default_voice or ""
-        self._priors = priors(settings.cosyvoice.profile)
+        self._priors = priors(settings.cosyvoice.profile, settings.cosyvoice.flow_window_s)
         self.stages = stages(settings.cosyvoice.max_batch, self._priors)
 
     def load(self) -> None:

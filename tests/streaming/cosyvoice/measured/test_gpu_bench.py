@@ -196,8 +196,11 @@ class TestVerdict:
 
 
 class TestTable:
-    def steps(self, *pairs):
-        return [Took("flow", "flow", 1, units, seconds) for units, seconds in pairs]
+    def steps(self, *given):
+        return [Took("flow", "flow", 1, units, seconds) for units, seconds in given]
+
+    def looking(self, cost, *given):
+        return [Took("", "", 1, units, cost.of(units, looks), looks) for units, looks in given]
 
     def test_steps_on_a_line_give_the_line(self):
         cost = table.line(self.steps((10, 0.3), (20, 0.4), (40, 0.6)))
@@ -209,10 +212,24 @@ class TestTable:
 
     def test_neither_base_nor_slope_is_negative(self):
         assert table.line(self.steps((10, 0.1), (40, 0.5))).base_s == 0.0
-        assert table.line(self.steps((10, 0.5), (40, 0.4))) == Cost(0.45, 0.0)
+        assert table.line(self.steps((10, 0.5), (40, 0.4))).unit_s == 0.0
 
     def test_one_size_is_all_slope(self):
-        assert table.line(self.steps((10, 0.1))) == Cost(0.0, 0.01)
+        assert table.line(self.steps((10, 0.1))) == Cost(0.0, pytest.approx(0.01))
+
+    def test_steps_of_every_size_and_length_tell_what_looking_back_costs(self):
+        cost = Cost(0.2, 0.01, 0.0001)
+        given = [(size, size * length) for size in (1, 4, 16) for length in (100, 300, 900)]
+        found = table.line(self.looking(cost, *given))
+        assert found.base_s == pytest.approx(cost.base_s)
+        assert found.unit_s == pytest.approx(cost.unit_s)
+        assert found.look_s == pytest.approx(cost.look_s)
+
+    def test_lengths_that_are_alike_tell_nothing(self):
+        given = [(size, size * length) for size in (1, 4, 16) for length in (300, 310, 400)]
+        found = table.line(self.looking(Cost(0.2, 0.01, 0.0001), *given))
+        assert found.look_s == 0.0
+        assert found.unit_s > 0.01
 
     def test_the_simulator_reads_what_was_measured(self, runner, made, tmp_path, monkeypatch):
         monkeypatch.setattr(table, "TEXT", "One two three.")
@@ -222,6 +239,15 @@ class TestTable:
         assert device.measured
         assert device.costs == costs
         assert device.name == "cpu, fp32"
+
+    def test_steps_are_measured_at_several_lengths(self, runner, made, tmp_path, monkeypatch):
+        monkeypatch.setattr(table, "TEXT", "One two three.")
+        file = tmp_path / "table.json"
+        table.write(file, runner, made.voices, most=1)
+        lengths = json.loads(file.read_text(encoding="utf-8"))["looked_back"]
+        assert 0 < 1.5 * lengths["llm"][0] < lengths["llm"][1]
+        assert 100 <= lengths["flow"][0] < lengths["flow"][1]  # at least the recording, its own
+        assert lengths["vocoder"] == [0.0, 0.0]
 
 
 class TestOptions:

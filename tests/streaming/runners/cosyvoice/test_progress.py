@@ -81,6 +81,20 @@ def test_the_first_hop_is_begun_when_its_lookahead_is_there():
     assert progress.begin_vocoder() == (1, False)
 
 
+def test_a_hop_costs_the_blocks_that_it_has_any_of():
+    progress = begun()
+    progress.read_tokens(11, done=False)
+    assert stages(progress)["flow"].units == 50.0  # the rest of it is the prompt's
+    flow_through(progress)
+    progress.read_tokens(24, done=True)
+    assert stages(progress)["flow"].units == 100.0  # a block and two tokens
+    assert flow_through(progress) == 27
+    longer = begun()
+    longer.read_tokens(11, done=True)
+    assert stages(longer)["flow"].units == 100.0  # the prompt's block, and three tokens
+    assert [each.units for each in stages(longer)["flow"].then] == [100.0, 22.0]
+
+
 def test_the_llm_goes_on_during_a_hop_until_it_is_far_ahead():
     progress = begun()
     progress.read_tokens(40, done=False)
