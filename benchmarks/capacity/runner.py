@@ -17,7 +17,7 @@ from streaming.costs import Costs
 from streaming.cosyvoice.flow import cut
 from streaming.cosyvoice.sizes import BLOCK_FRAMES, BLOCK_TOKENS, FRAME_SAMPLES, TOKENS_PER_S
 from streaming.messages import Ready, Voice
-from streaming.runners.base import Later, Made, StepResult, Work
+from streaming.runners.base import Copied, Later, Made, StepResult, Work
 from streaming.runners.cosyvoice.progress import Progress
 from streaming.runners.cosyvoice.rhythm import FIRST_HOP_TOKENS, RHYTHM, second, stages
 from streaming.steps import Following, Want
@@ -131,6 +131,10 @@ class ModelledRunner:
     def figures(self) -> dict[str, float]:
         """None."""
         return {}
+
+    def copied(self) -> Sequence[Copied]:
+        """Nothing."""
+        return ()
 
     def unload(self) -> None:
         """It stays."""

@@ -140,6 +140,7 @@ class Engine:
             contexts = (live.context for live in self._live.values())
             self._rest_model(now_s)
             if self._trace is not None:
+                self._trace.copied(self._runner.copied())
                 self._trace.flush()
             figures = self._runner.figures()
             self._out.append(self._vitals.say(contexts, self._capacity(), now_s, figures))

@@ -1,16 +1,17 @@
 """Every step as an event that Perfetto and chrome://tracing show: a line a stage, contexts inside.
 
-The format is the Trace Event Format's array. Knows: how an event is written. Does not know: what a
-step does.
+What is copied between device and host has lines of its own. The format is the Trace Event Format's
+array. Knows: how an event is written. Does not know: what a step does.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from streaming.engine.notes import note
+from streaming.runners.base import Copied
 
 MOST_BYTES = 1 << 28
 """Then the trace ends: a file must not fill the disk because it was forgotten."""
@@ -23,39 +24,29 @@ class Trace:
 
     def __init__(self, path: Path, stages: Sequence[str]) -> None:
         self._file = path.open("wb", buffering=0)
-        self._lines = {name: number for number, name in enumerate(stages, start=1)}
-        self._busy_until_s = dict.fromkeys(stages, float("-inf"))
+        self._lines: dict[str, int] = {}
+        self._busy_until_s: dict[str, float] = {}
         self._left = MOST_BYTES
         self._file.write(_BEGIN)
         self._end = len(_BEGIN)
         self._waiting: list[str] = []
         self._name("process_name", 0, "engine")
-        for name, line in self._lines.items():
-            self._name("thread_name", line, name)
+        for stage in stages:
+            self._line(stage)
         self.flush()
 
     def step(
         self, stage: str, began_s: float, ended_s: float, contexts: Sequence[int], units: float
     ) -> None:
-        """A step of the stage served these contexts, from launch to its end.
+        """A step of the stage served these contexts, from launch to its end."""
+        about = {"contexts": list(contexts), "units": units}
+        self._event(stage, f"{stage} x{len(contexts)}", (began_s, ended_s), about)
 
-        One that was launched behind another of its stage was computed after that, so events of a
-        line never overlap: viewers cannot draw those that do.
-        """
-        began_s = min(max(began_s, self._busy_until_s[stage]), ended_s)
-        self._busy_until_s[stage] = ended_s
-        began_us = round(began_s * 1e6)
-        self._write(
-            {
-                "ph": "X",
-                "pid": 1,
-                "tid": self._lines[stage],
-                "name": f"{stage} x{len(contexts)}",
-                "ts": began_us,
-                "dur": round(ended_s * 1e6) - began_us,
-                "args": {"contexts": list(contexts), "units": units},
-            }
-        )
+    def copied(self, copies: Iterable[Copied]) -> None:
+        """Those went from host to device, or back."""
+        for copy in copies:
+            about = {"of": list(copy.owners), "bytes": copy.bytes}
+            self._event(f"copies, {copy.line}", copy.way, (copy.began_s, copy.ended_s), about)
 
     def close(self) -> None:
         """No more comes."""
@@ -76,6 +67,37 @@ class Trace:
             self._left = 0
             note("trace_ended", level="warning", why=str(error))
         self._end += len(events)
+
+    def _line(self, name: str) -> int:
+        if name not in self._lines:
+            self._lines[name] = len(self._lines) + 1
+            self._busy_until_s[name] = float("-inf")
+            self._name("thread_name", self._lines[name], name)
+        return self._lines[name]
+
+    def _event(
+        self, line: str, name: str, span_s: tuple[float, float], about: dict[str, object]
+    ) -> None:
+        """What was launched behind another of its line was computed after that.
+
+        So events of a line never overlap: viewers cannot draw those that do.
+        """
+        began_s, ended_s = span_s
+        number = self._line(line)
+        began_s = min(max(began_s, self._busy_until_s[line]), ended_s)
+        self._busy_until_s[line] = ended_s
+        began_us = round(began_s * 1e6)
+        self._write(
+            {
+                "ph": "X",
+                "pid": 1,
+                "tid": number,
+                "name": name,
+                "ts": began_us,
+                "dur": round(ended_s * 1e6) - began_us,
+                "args": about,
+            }
+        )
 
     def _name(self, what: str, line: int, name: str) -> None:
         self._write({"ph": "M", "pid": 1, "tid": line, "name": what, "args": {"name": name}})

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass
-from typing import Any, Protocol, TypeAlias
+from typing import Any, NamedTuple, Protocol, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -85,6 +85,19 @@ class Later:
     land: Callable[[Any], Sequence[StepResult]] = _as_it_is
 
 
+class Copied(NamedTuple):
+    """Something that went from the device to the host, or back."""
+
+    line: str
+    """Who copied it; of each one copy comes after another."""
+    way: str
+    began_s: float
+    ended_s: float
+    owners: tuple[int | str, ...]
+    """Contexts, or a voice."""
+    bytes: int
+
+
 class Runner(Protocol):
     """A model, or several, loaded in the engine's process."""
 
@@ -135,6 +148,10 @@ class Runner(Protocol):
         """What it counts about itself, for operators; docs/operations.md explains each."""
         ...
 
+    def copied(self) -> Sequence[Copied]:
+        """What was copied since the last call, for a trace; nothing where none is written."""
+        ...
+
 
 class OneStage:
     """The part of a runner that goes from text to samples in steps of one kind.
@@ -176,6 +193,10 @@ class OneStage:
     def figures(self) -> dict[str, float]:
         """None."""
         return {}
+
+    def copied(self) -> Sequence[Copied]:
+        """Nothing: it has no device."""
+        return ()
 
     def second(self, lane: str, contexts: int) -> Sequence[Following]:
         """Steps of one row each, ``units_per_s`` in all for a context, and room for bursts."""

@@ -13,7 +13,7 @@ from typing import Any
 from streaming.config import EngineSettings
 from streaming.costs import Costs
 from streaming.messages import Ready
-from streaming.runners.base import Later, StepResult, Work
+from streaming.runners.base import Copied, Later, StepResult, Work
 from streaming.runners.embedded import EmbeddedRunner
 from streaming.runners.mandarin.voice import MANDARIN, MandarinRunner
 from streaming.steps import Following, Want
@@ -84,6 +84,10 @@ class BundledRunner:
     def figures(self) -> dict[str, float]:
         """Neither runner counts anything."""
         return {}
+
+    def copied(self) -> Sequence[Copied]:
+        """Neither runner has a device."""
+        return ()
 
     def unload(self) -> None:
         """Both are small, and stay."""

@@ -49,6 +49,11 @@ class Away:
         """Host memory this holds."""
         return self.lease.bytes
 
+    @property
+    def copied_bytes(self) -> int:
+        """What of it was copied."""
+        return sum(copy.nbytes for copy in self.copies)
+
 
 @dataclass(frozen=True)
 class HostPages:

@@ -15,6 +15,7 @@ import torch
 from torch import Tensor
 
 from streaming.runners.base import Samples
+from streaming.runners.cosyvoice.copy_log import NOTHING_KEPT, SAMPLES, TO_HOST, CopyLog
 from streaming.runners.cosyvoice.threads import FIRST, ONE
 
 
@@ -51,23 +52,27 @@ class Fetched:
 class Copies:
     """To the host. On a CPU nothing has to be copied, and all is there at once."""
 
-    def __init__(self, device: torch.device, streams: int) -> None:
+    def __init__(self, device: torch.device, streams: int, log: CopyLog = NOTHING_KEPT) -> None:
+        self._log = log
         own = device.type == "cuda" and streams != ONE
         self._own = torch.cuda.Stream(device, priority=FIRST) if own else None  # type: ignore[no-untyped-call]
 
     @torch.inference_mode()
-    def fetch(self, rows: Sequence[Tensor]) -> Fetched:
+    def fetch(self, rows: Sequence[Tensor], contexts: Sequence[int] = ()) -> Fetched:
         """What the current stream is about to compute; rows are ``(T,)``."""
         lengths = [len(row) for row in rows]
         flat = torch.cat([row.float() for row in rows])
         finite = flat.isfinite().all()
+        copied = self._log.copying(SAMPLES, TO_HOST, tuple(contexts), flat.nbytes)
         if flat.device.type == "cpu":
-            return Fetched(flat, finite, lengths, None)
+            with copied:
+                return Fetched(flat, finite, lengths, None)
         computing = torch.cuda.current_stream(flat.device)
         copying = self._own or computing
         copying.wait_stream(computing)
         with torch.cuda.stream(copying):
-            on_host = [_copied(each) for each in (flat, finite)]
+            with copied:
+                on_host = [_copied(each) for each in (flat, finite)]
             there = torch.cuda.Event(blocking=True)  # type: ignore[no-untyped-call]
             there.record(copying)
         for each in (flat, finite):

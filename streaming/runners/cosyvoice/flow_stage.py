@@ -16,8 +16,9 @@ from streaming.cosyvoice.flow.values import FlowState, Hop, VoiceHop
 from streaming.cosyvoice.sizes import LOOKAHEAD_TOKENS
 from streaming.errors import DeviceFull
 from streaming.runners.base import Later, Made, StepResult
+from streaming.runners.cosyvoice.copy_log import NOTHING_KEPT, TO_DEVICE, CopyLog
 from streaming.runners.cosyvoice.parking import Parking
-from streaming.runners.cosyvoice.rhythm import FIRST_HOP_TOKENS
+from streaming.runners.cosyvoice.rhythm import FIRST_HOP_TOKENS, FLOW
 from streaming.runners.cosyvoice.threads import Place
 from streaming.runners.cosyvoice.together import together
 from streaming.runners.cosyvoice.utterance import Utterance
@@ -38,10 +39,12 @@ class FlowStage:
         settings: CosyVoiceSettings,
         make_room: Callable[[], int],
         parking: Parking,
+        copies: CopyLog = NOTHING_KEPT,
     ) -> None:
         """``make_room`` frees some of what nobody needs now, and tells how much that was."""
         self._make_room = make_room
         self._parking = parking
+        self._copies = copies
         self._flow = flow
         self._place = place
         self._prompt_s = settings.flow_prompt_s
@@ -110,7 +113,7 @@ class FlowStage:
         if row.flow is None:
             self._prepare_voice(row)
         elif row.hop is None:
-            row.flow = self._parking.back(row.flow)
+            row.flow = self._parking.back(row.flow, row.ctx)
             row.hop = self._start(row.flow, row)
 
     def _prepare_voice(self, row: Utterance) -> None:
@@ -119,7 +122,8 @@ class FlowStage:
         if part.voice is not None or part.making is not None:
             return
         if part.away is not None:
-            part.voice = self._flow.to_device(part.away)
+            with self._copies.copying(FLOW, TO_DEVICE, (part.key,), part.away_bytes):
+                part.voice = self._flow.to_device(part.away)
             part.away = None
         else:
             part.making = self._flow.prepare(

@@ -15,16 +15,21 @@ from streaming.cosyvoice.flow.host import OutOfHostMemory
 from streaming.cosyvoice.flow.stream import Flow
 from streaming.cosyvoice.flow.values import FlowState
 from streaming.runners.base import Work
+from streaming.runners.cosyvoice.copy_log import NOTHING_KEPT, TO_DEVICE, TO_HOST, CopyLog
+from streaming.runners.cosyvoice.rhythm import FLOW
 from streaming.runners.cosyvoice.utterance import Utterance
 
 
 class Parking:
     """The segments that are spoken now, and which of them are away."""
 
-    def __init__(self, flow: Flow, free_host: Callable[[], int]) -> None:
+    def __init__(
+        self, flow: Flow, free_host: Callable[[], int], copies: CopyLog = NOTHING_KEPT
+    ) -> None:
         """``free_host`` gives up some of the host that is less needed, and tells how much."""
         self._flow = flow
         self._free_host = free_host
+        self._copies = copies
         self._works: dict[int, Work] = {}
         """By context."""
         self._under_way: set[Utterance] = set()
@@ -63,9 +68,13 @@ class Parking:
         resting.sort(key=_costs_least)
         return next((freed for work in resting if (freed := self._move(work))), 0)
 
-    def back(self, state: FlowState) -> FlowState:
+    def back(self, state: FlowState, ctx: int) -> FlowState:
         """With its pages on the device; raises ``OutOfPages``."""
-        return self._flow.to_device(state)
+        if state.on_host is None:
+            return state
+        size = state.on_host.away.copied_bytes
+        with self._copies.copying(FLOW, TO_DEVICE, (ctx,), size):
+            return self._flow.to_device(state)
 
     def _move(self, work: Work) -> int:
         row: Utterance | None = work.state
@@ -78,7 +87,7 @@ class Parking:
             state = row.flow
         if state is None or not state.kept:
             return freed
-        away = self._copied(state)
+        away = self._copied(state, row.ctx)
         if away is None:
             return freed
         with self._claiming:
@@ -86,10 +95,11 @@ class Parking:
                 row.flow = away
         return freed + state.bytes
 
-    def _copied(self, state: FlowState) -> FlowState | None:
+    def _copied(self, state: FlowState, ctx: int) -> FlowState | None:
         while True:
             try:
-                return self._flow.to_host(state)
+                with self._copies.copying(FLOW, TO_HOST, (ctx,), state.bytes):
+                    return self._flow.to_host(state)
             except OutOfHostMemory:
                 if not self._free_host():
                     return None

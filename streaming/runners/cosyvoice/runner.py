@@ -15,7 +15,7 @@ from streaming.config import EngineSettings
 from streaming.costs import Costs
 from streaming.cosyvoice.special_tokens import MARKS
 from streaming.messages import Ready
-from streaming.runners.base import Later, StepResult, Work
+from streaming.runners.base import Copied, Later, StepResult, Work
 from streaming.runners.cosyvoice.models import build
 from streaming.runners.cosyvoice.profile import priors
 from streaming.runners.cosyvoice.rhythm import second, stages
@@ -135,6 +135,10 @@ class CosyVoiceRunner:
     def figures(self) -> dict[str, float]:
         """Memory that is left, and how often a voice was there when it was wanted."""
         return {} if self._speech is None else self._speech.figures()
+
+    def copied(self) -> Sequence[Copied]:
+        """Samples, and what left the device or came back."""
+        return () if self._speech is None else self._speech.copies.take()
 
     def _loaded(self) -> Speech:
         assert self._speech is not None, "contexts have a voice, and that is loaded with the model"

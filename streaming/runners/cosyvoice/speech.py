@@ -26,6 +26,7 @@ from streaming.messages import Segment
 from streaming.runners.base import Later, StepResult, Work
 from streaming.runners.cosyvoice.card import Watch
 from streaming.runners.cosyvoice.copies import Copies
+from streaming.runners.cosyvoice.copy_log import NOTHING_KEPT, copy_log
 from streaming.runners.cosyvoice.device import card_of
 from streaming.runners.cosyvoice.flow_stage import FlowStage
 from streaming.runners.cosyvoice.llm_stage import LlmStage
@@ -58,6 +59,7 @@ class Speech:
 
     def __init__(self, models: Models, settings: EngineSettings) -> None:
         self.models = models
+        self.copies = copy_log(models.device) if settings.trace else NOTHING_KEPT
         self.voices = Voices(
             VoiceFiles(Path(settings.voices_dir)),
             models.listener,
@@ -65,15 +67,21 @@ class Speech:
             models.speakers,
             models.flow,
             models.share,
+            self.copies,
         )
         streams = settings.cosyvoice.streams
         self._places = places(models.device, PRIORITIES, streams)
         self._llm = LlmStage(models.decoder, self._places[LLM])
-        self._parking = Parking(models.flow, self._free_host)
+        self._parking = Parking(models.flow, self._free_host, self.copies)
         self._flow = FlowStage(
-            models.flow, self._places[FLOW], settings.cosyvoice, self._make_room, self._parking
+            models.flow,
+            self._places[FLOW],
+            settings.cosyvoice,
+            self._make_room,
+            self._parking,
+            self.copies,
         )
-        copies = Copies(models.device, streams)
+        copies = Copies(models.device, streams, self.copies)
         self._vocoder = VocoderStage(models.vocoder, models.device, self._places[VOCODER], copies)
         self._steps: dict[str, _StageOf] = {
             LLM: self._llm,

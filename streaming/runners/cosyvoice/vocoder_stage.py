@@ -75,7 +75,7 @@ class VocoderStage:
             for each, (mel, _) in zip(given, stretched, strict=True)
         ]
         made = self._vocoder.step(rows)
-        fetched = self._copies.fetch([samples for samples, _ in made])
+        fetched = self._copies.fetch([samples for samples, _ in made], [each.ctx for each in given])
         return [
             _Made(fetched, at, sound, stretch)
             for at, ((_, sound), (_, stretch)) in enumerate(zip(made, stretched, strict=True))

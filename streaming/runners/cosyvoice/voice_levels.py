@@ -13,6 +13,8 @@ from collections.abc import Callable, Sequence
 from streaming.cosyvoice.flow.host import OutOfHostMemory
 from streaming.cosyvoice.flow.stream import Flow
 from streaming.cosyvoice.flow.values import FlowVoice
+from streaming.runners.cosyvoice.copy_log import NOTHING_KEPT, TO_HOST, CopyLog
+from streaming.runners.cosyvoice.rhythm import FLOW
 from streaming.runners.cosyvoice.voice_parts import FlowPart, VoicePart
 
 
@@ -25,6 +27,7 @@ class VoicePages:
         idle: Callable[[], Sequence[FlowPart]],
         claiming: threading.Lock,
         budget_bytes: int,
+        copies: CopyLog = NOTHING_KEPT,
     ) -> None:
         """``idle``: whom nobody speaks with, the longest unused first.
 
@@ -34,6 +37,7 @@ class VoicePages:
         self._flow = flow
         self._idle = idle
         self._claiming = claiming
+        self._copies = copies
         self._budget_bytes = budget_bytes
 
     @property
@@ -67,18 +71,20 @@ class VoicePages:
         freed = part.device_bytes
         if not freed:
             return 0
-        away = part.away if part.voice is None else self._copied(part.voice)
+        away = part.away if part.voice is None else self._copied(part.voice, part.key)
         with self._claiming:
             if part.users:  # since a moment ago
                 return 0
             part.voice, part.making, part.away = None, None, away
         return freed
 
-    def _copied(self, voice: FlowVoice) -> FlowVoice | None:
+    def _copied(self, voice: FlowVoice, key: str) -> FlowVoice | None:
         """On the host, in the place of older ones if need be; None: there is no room for it."""
+        size = len(voice.kept) * voice.page_bytes
         while voice.kept:
             try:
-                return self._flow.to_host(voice)
+                with self._copies.copying(FLOW, TO_HOST, (key,), size):
+                    return self._flow.to_host(voice)
             except OutOfHostMemory:
                 if not self.free_host():
                     break

@@ -18,7 +18,9 @@ from streaming.cosyvoice.flow.values import FlowVoice, VoiceHop
 from streaming.cosyvoice.llm.cache import Kept
 from streaming.cosyvoice.llm.decoder import Prefix
 from streaming.cosyvoice.llm.script import Codes, LlmPrompt
+from streaming.runners.cosyvoice.copy_log import NOTHING_KEPT, TO_DEVICE, TO_HOST, CopyLog
 from streaming.runners.cosyvoice.prompts import Spoken
+from streaming.runners.cosyvoice.rhythm import LLM
 
 TOKEN_BYTES = 36
 """Of a token on the host: a Python number and its place."""
@@ -71,6 +73,12 @@ class FlowPart:
         return 0 if away is None else away.host_bytes
 
     @property
+    def away_bytes(self) -> int:
+        """What comes back of it by a copy."""
+        away = self.away
+        return 0 if away is None or away.on_host is None else away.on_host.away.copied_bytes
+
+    @property
     def has_left(self) -> bool:
         """Whether there are only features of it."""
         return self.voice is None and self.away is None and self.making is None
@@ -82,10 +90,13 @@ class Prefixes(MutableMapping[LlmPrompt, Prefix]):
     For the LLM's thread alone, but for counts.
     """
 
-    def __init__(self, hits: Hits) -> None:
+    def __init__(self, hits: Hits, copies: CopyLog = NOTHING_KEPT, voice: str = "") -> None:
+        """``voice`` is what ``copies`` is told."""
         self.device_bytes = 0
         """What they hold there."""
         self._hits = hits
+        self._copies = copies
+        self._voice = voice
         self._kept: dict[LlmPrompt, Prefix] = {}
         self._away: dict[LlmPrompt, _AwayPrefix] = {}
 
@@ -99,7 +110,8 @@ class Prefixes(MutableMapping[LlmPrompt, Prefix]):
         freed = 0
         for prompt, prefix in list(self._kept.items()):
             try:
-                away = host.keep([prefix.kept.keys, prefix.kept.values])
+                with self._copies.copying(LLM, TO_HOST, (self._voice,), prefix.bytes):
+                    away = host.keep([prefix.kept.keys, prefix.kept.values])
                 self._away[prompt] = _AwayPrefix(prefix.codes, prefix.kept.keys.device, away)
             except OutOfHostMemory:
                 pass  # it is made again of the next text's prompt
@@ -151,7 +163,9 @@ class Prefixes(MutableMapping[LlmPrompt, Prefix]):
         if away is None:
             return None
         try:
-            prefix = away.back()
+            size = away.away.copied_bytes
+            with self._copies.copying(LLM, TO_DEVICE, (self._voice,), size):
+                prefix = away.back()
         except torch.OutOfMemoryError:  # without it the prompt is computed once more
             return None
         self[prompt] = prefix

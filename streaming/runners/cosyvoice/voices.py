@@ -16,6 +16,7 @@ from streaming.cosyvoice.flow.stream import Flow
 from streaming.cosyvoice.prompt.frontend import PromptFrontEnd
 from streaming.cosyvoice.sizes import Generation
 from streaming.messages import Voice
+from streaming.runners.cosyvoice.copy_log import NOTHING_KEPT, CopyLog
 from streaming.runners.cosyvoice.memory import Share
 from streaming.runners.cosyvoice.voice_levels import VoicePages, VoicePrefixes
 from streaming.runners.cosyvoice.voice_parts import FlowPart, Hits, Prefixes, VoicePart
@@ -40,6 +41,7 @@ class Voices:
         speakers: dict[str, Speaker],
         flow: Flow,
         share: Share,
+        copies: CopyLog = NOTHING_KEPT,
     ) -> None:
         self._reader = VoiceReader(files, listener, LANGUAGES[generation], speakers)
         self._features_bytes = share.features_bytes
@@ -51,8 +53,9 @@ class Voices:
         """Of both the longest unused first."""
         self._changing = threading.Lock()
         self._hits = Hits()
+        self._copies = copies
         self._prefix_hits = Hits()
-        self.pages = VoicePages(flow, self._idle_flows, self._changing, share.voice_bytes)
+        self.pages = VoicePages(flow, self._idle_flows, self._changing, share.voice_bytes, copies)
         self.prefixes = VoicePrefixes(
             flow, self._idle_parts, share.prefix_bytes, share.prefix_host_bytes
         )
@@ -80,7 +83,7 @@ class Voices:
             UnknownVoice: there is no such voice.
         """
         part = self._reader.read(voice)
-        part.prefixes = Prefixes(self._prefix_hits)
+        part.prefixes = Prefixes(self._prefix_hits, self._copies, part.key)
         with self._changing:
             flow = self._flows.setdefault(part.flow.key, part.flow)
             if flow is part.flow:

@@ -3,6 +3,7 @@ from itertools import pairwise
 
 from streaming.engine import trace as module
 from streaming.engine.trace import Trace
+from streaming.runners.base import Copied
 
 
 def events(path):
@@ -78,3 +79,25 @@ def test_a_trace_that_was_forgotten_ends(tmp_path, monkeypatch, capfd):
     assert path.stat().st_size < 2_200
     assert len(events(path)) > 5
     assert capfd.readouterr().err.count("trace_full") == 1
+
+
+def test_copies_have_lines_of_their_own(tmp_path):
+    path = tmp_path / "trace.json"
+    trace = Trace(path, ["flow"])
+    trace.step("flow", 1.0, 2.0, [3], 50.0)
+    trace.copied(
+        [
+            Copied("flow", "to the host", 1.5, 1.75, (3,), 4096),
+            Copied("samples", "to the host", 1.5, 1.625, (3, 5), 960),
+            Copied("flow", "to the device", 3.0, 3.25, ("a voice",), 8192),
+        ]
+    )
+    trace.close()
+    lines = {each["tid"]: each["args"]["name"] for each in events(path) if each["ph"] == "M"}
+    assert [lines[each["tid"]] for each in steps(path)] == [
+        "flow", "copies, flow", "copies, samples", "copies, flow",
+    ]  # fmt: skip
+    out, _, back = steps(path)[1:]
+    assert (out["name"], out["ts"], out["dur"]) == ("to the host", 1_500_000, 250_000)
+    assert out["args"] == {"of": [3], "bytes": 4096}
+    assert (back["name"], back["args"]["of"]) == ("to the device", ["a voice"])

@@ -1,5 +1,7 @@
 """Contexts that nobody waits for leave the device while memory is short, and come back."""
 
+import json
+from dataclasses import replace
 from types import SimpleNamespace
 
 import pytest
@@ -7,6 +9,7 @@ from cosyvoice_rig import Rig, alone, send_voices_away, settled
 
 from streaming.cosyvoice.flow.host import HostMemory
 from streaming.messages import Cancel, Failed, Finished, Park, Unpark
+from streaming.runners.cosyvoice.copy_log import host_mark
 from streaming.runners.cosyvoice.parking import Parking
 
 LONG = "Long enough to take three pages."
@@ -203,3 +206,56 @@ class Row(SimpleNamespace):
 
     __hash__ = object.__hash__
     __eq__ = object.__eq__
+
+
+@pytest.fixture
+def traced(model, tmp_path, monkeypatch):
+    """The same, with a trace; ``copies()`` are those that it shows, by line."""
+    path = tmp_path / "trace.json"
+    settings = replace(model.runner._settings, trace=str(path))
+    monkeypatch.setattr(model.runner, "_settings", settings)
+    monkeypatch.setattr(model.runner._speech.copies, "_mark", host_mark)
+    rig = model.rig = Rig(model.runner)
+
+    def copies(line):
+        rig.engine._trace.copied(model.runner.copied())
+        rig.engine._trace.flush()
+        events = json.loads(path.read_text(encoding="utf-8"))
+        names = {each["tid"]: each["args"]["name"] for each in events if each["ph"] == "M"}
+        of_line = [each for each in events if names[each["tid"]] == line and each["ph"] == "X"]
+        return [(each["name"], each["args"]["of"], each["args"]["bytes"]) for each in of_line]
+
+    yield SimpleNamespace(**vars(model), copies=copies)
+    rig.engine._trace.close()
+
+
+def test_a_trace_shows_who_left_the_device_and_came_back(model, traced):
+    rig = traced.rig
+    rig.speak(1, LONG, seed=1)
+    row = park_once(model, 1, between_hops)
+    hoard = short_of(model, 1)
+    rig.speak(2, OTHER, seed=2)
+    rig.run(2)
+    size = row.flow.on_host.bytes
+    unpark(model, 1)
+    del hoard
+    rig.run(1)
+    moved = [each for each in traced.copies("copies, flow") if each[1] == [1]]
+    assert moved == [("to the host", [1], size), ("to the device", [1], size)]
+    heard = [of for _, of, _ in traced.copies("copies, samples")]
+    assert [1] in heard
+    assert [2] in heard
+
+
+def test_a_trace_shows_voices_that_leave_the_device_and_come_back(traced):
+    traced.rig.speak(1, OTHER, seed=1)
+    traced.rig.run(1)
+    voices = traced.runner._speech.voices
+    assert voices.pages.free() > 0
+    voices.prefixes.leave()
+    traced.rig.speak(2, OTHER, seed=1)
+    traced.rig.run(2)
+    for line in ("copies, flow", "copies, llm"):
+        (_, (voice,), size), *_ = moved = traced.copies(line)
+        assert moved == [("to the host", [voice], size), ("to the device", [voice], size)]
+        assert size > 0
