@@ -122,8 +122,9 @@ class TestRemovedVoices:
 
     def test_who_opened_before_it_was_removed_speaks_though_it_is_only_then_loaded(self, tmp_path):
         bench, record, store = self.bench(tmp_path)
-        go_on = self.hold(bench, after_reading=True)
+        go_on, read = self.hold(bench, after_reading=True)
         bench.turn(*opened(1, "Hello there.", "Again.", voice=record.id))
+        assert read.wait(10)
 
         store.remove("", record.id)
         bench.turn(ForgetVoice(voice=record.id))
@@ -137,7 +138,7 @@ class TestRemovedVoices:
         self, tmp_path
     ):
         bench, record, store = self.bench(tmp_path)
-        go_on = self.hold(bench, after_reading=False)
+        go_on, _ = self.hold(bench, after_reading=False)
         bench.turn(*opened(1, "Hi.", voice=record.id))
 
         store.remove("", record.id)
@@ -151,8 +152,9 @@ class TestRemovedVoices:
 
     def test_one_that_is_loaded_for_nobody_any_more_is_not_kept(self, tmp_path):
         bench, record, _ = self.bench(tmp_path)
-        go_on = self.hold(bench, after_reading=True)
+        go_on, read = self.hold(bench, after_reading=True)
         bench.turn(*opened(1, "Hi.", voice=record.id))
+        assert read.wait(10)
 
         bench.turn(ForgetVoice(voice=record.id), Cancel(ctx=1))
         go_on.set()
@@ -163,14 +165,15 @@ class TestRemovedVoices:
 
     def hold(self, bench, *, after_reading):
         """Voices are loaded when the event is set, having been read before it or after."""
-        go_on, load = threading.Event(), bench.runner.load_voice
+        go_on, read, load = threading.Event(), threading.Event(), bench.runner.load_voice
 
         def slowly(voice):
             if after_reading:
                 load(voice)
+                read.set()
             assert go_on.wait(10)
             if not after_reading:
                 load(voice)
 
         bench.engine._voices._loader._load = slowly
-        return go_on
+        return go_on, read
