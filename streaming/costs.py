@@ -6,13 +6,23 @@ batch's first row costs more than its last. Does not know: why.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import math
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from streaming.steps import Cost, Following
 
-KEPT = 0.98
-"""Of what older steps weigh, after each new one: a step counts for about the next 20."""
+KEPT = 0.95
+"""Of what older steps of a size weigh, after each new one: a step counts for about 20."""
+
+SURE = 1.0
+"""A size counts by half from so many steps on."""
+
+FORESEEN, FORESEEN_WEIGHT = 4, 0.25
+"""Doublings beyond the largest step that ran, for which the prior's proportions stand, and what
+each of them weighs, shared among the sizes that ran: a listener alone teaches nothing about
+batches."""
 
 LEAST_SPREAD = 0.05
 """Units that vary by less than this share of their mean cannot tell a base from a slope."""
@@ -21,41 +31,100 @@ LEAST_SPREAD = 0.05
 _UNKNOWN = Cost()
 
 
+class _Point(NamedTuple):
+    units: float
+    took_s: float
+    weight: float
+
+
 @dataclass
-class _Seen:
-    """Weighted sums over the steps of a stage: enough for a line of least squares."""
+class _Size:
+    """Steps of about one size: sums in which the older weigh less."""
 
     weight: float = 0.0
     units: float = 0.0
     took_s: float = 0.0
-    units_squared: float = 0.0
-    units_took_s: float = 0.0
 
     def add(self, units: float, took_s: float) -> None:
         self.weight = KEPT * self.weight + 1.0
         self.units = KEPT * self.units + units
         self.took_s = KEPT * self.took_s + took_s
-        self.units_squared = KEPT * self.units_squared + units * units
-        self.units_took_s = KEPT * self.units_took_s + units * took_s
 
-    def line(self, known: Cost) -> Cost:
-        """The best line without a negative base or slope; where steps do not tell, as ``known``."""
-        spread = self.weight * self.units_squared - self.units**2
-        if spread <= (LEAST_SPREAD * self.units) ** 2:
-            return self._scaled(known)
-        unit_s = (self.weight * self.units_took_s - self.units * self.took_s) / spread
-        base_s = (self.took_s - unit_s * self.units) / self.weight
-        if base_s < 0.0:
-            return self._scaled(known)
-        return Cost(base_s, unit_s) if unit_s > 0.0 else Cost(self.took_s / self.weight, 0.0)
+    @property
+    def point(self) -> _Point:
+        """What they cost on average."""
+        weight = self.weight
+        return _Point(self.units / weight, self.took_s / weight, weight / (weight + SURE))
 
-    def _scaled(self, known: Cost) -> Cost:
-        """The same proportion of base and slope, as high as the steps were long."""
-        expected_s = self.weight * known.base_s + self.units * known.unit_s
-        if expected_s <= 0.0:
-            return Cost(0.0, self.took_s / self.units)
-        scale = self.took_s / expected_s
-        return Cost(known.base_s * scale, known.unit_s * scale)
+
+class _Seen:
+    """A stage's steps by size, an octave each.
+
+    What was learned of large batches is not forgotten while small ones run, and the size that comes
+    most often does not decide alone.
+    """
+
+    def __init__(self, prior: Cost) -> None:
+        self._prior = prior
+        self._sizes: dict[int, _Size] = {}
+
+    def add(self, units: float, took_s: float) -> None:
+        """One more."""
+        octave = math.frexp(units)[1]
+        self._sizes.setdefault(octave, _Size()).add(units, took_s)
+
+    def line(self) -> Cost:
+        """The best line, by relative errors, without a negative base or slope.
+
+        Where steps do not tell, as the prior, scaled to what they took.
+        """
+        seen = [size.point for size in self._sizes.values()]
+        scaled = _scaled(self._prior, seen)
+        points = [*seen, *self._foreseen(scaled)]
+        found = _fitted(points)
+        return found if found is not None else scaled
+
+    def _foreseen(self, scaled: Cost) -> Iterator[_Point]:
+        if not (self._prior.base_s and self._prior.unit_s):
+            return  # it knows no proportion
+        weight = FORESEEN_WEIGHT / len(self._sizes)
+        largest = max(self._sizes)
+        for octave in range(largest + 1, largest + 1 + FORESEEN):
+            units = 0.75 * 2.0**octave
+            yield _Point(units, scaled.of(units), weight)
+
+
+def _scaled(prior: Cost, points: Iterable[_Point]) -> Cost:
+    """The same proportion of base and slope, as high as the steps were long."""
+    expected_s = took_s = units = 0.0
+    for point in points:
+        expected_s += point.weight * prior.of(point.units)
+        took_s += point.weight * point.took_s
+        units += point.weight * point.units
+    if expected_s <= 0.0:
+        return Cost(0.0, took_s / units)
+    scale = took_s / expected_s
+    return Cost(prior.base_s * scale, prior.unit_s * scale)
+
+
+def _fitted(points: Iterable[_Point]) -> Cost | None:
+    """The line of least squares of relative errors; ``None`` where the points do not tell."""
+    weights = units = took_s = units_squared = units_took_s = 0.0
+    for point in points:
+        weight = point.weight / max(point.took_s, 1e-9) ** 2
+        weights += weight
+        units += weight * point.units
+        took_s += weight * point.took_s
+        units_squared += weight * point.units**2
+        units_took_s += weight * point.units * point.took_s
+    spread = weights * units_squared - units**2
+    if spread <= (LEAST_SPREAD * units) ** 2:
+        return None
+    unit_s = (weights * units_took_s - units * took_s) / spread
+    base_s = (took_s - unit_s * units) / weights
+    if base_s < 0.0:
+        return None
+    return Cost(base_s, unit_s) if unit_s > 0.0 else Cost(took_s / weights, 0.0)
 
 
 class Costs:
@@ -70,9 +139,11 @@ class Costs:
         """A step of ``stage`` over ``units`` in all took so long."""
         if units <= 0:
             return
-        seen = self._seen.setdefault(stage, _Seen())
+        seen = self._seen.get(stage)
+        if seen is None:
+            seen = self._seen[stage] = _Seen(self.line(stage))
         seen.add(units, took_s)
-        self._lines[stage] = seen.line(self._lines.get(stage, _UNKNOWN))
+        self._lines[stage] = seen.line()
 
     def line(self, stage: str) -> Cost:
         """What a step of the stage costs."""

@@ -37,6 +37,8 @@ class Rhythm:
     steady: bool = False
     """Where audio depends on how it is cut: then every hop is a block, and is rendered by itself,
     so that what is heard does not depend on who else speaks."""
+    prefill_share: float = 1.0
+    """What a token of a prompt costs, in rows of the LLM's step."""
 
     _known: dict[tuple[int, float, float, int], tuple[Following, ...]] = field(
         default_factory=dict, compare=False, repr=False

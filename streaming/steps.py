@@ -28,6 +28,10 @@ class Cost:
         """The same where each unit looks at so many: a line over units, as is learned of steps."""
         return Cost(self.base_s, self.unit_s + self.look_s * looks)
 
+    def __str__(self) -> str:
+        """For people."""
+        return f"{1000 * self.base_s:.3g} ms + {1000 * self.unit_s:.3g} ms a unit"
+
 
 @dataclass(frozen=True)
 class Stage:

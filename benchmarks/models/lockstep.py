@@ -1,8 +1,7 @@
-"""Contexts through the runner side by side: a step of each stage in turn, for all that want one.
+"""Texts through the runner side by side, to their ends.
 
-No deadlines, no clock: who speaks alone and who speaks among others goes through the same hops, so
-what they make, and what it costs, can be compared. Knows: the runner's calls. Does not know: the
-engine.
+Who speaks alone and who speaks among others goes through the same hops, so what they make, and what
+it costs, can be compared. Knows: the runner's calls. Does not know: the engine.
 """
 
 from __future__ import annotations
@@ -12,10 +11,10 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from streaming.costs import Costs
 from streaming.messages import Segment
-from streaming.runners.base import Later, Made, Samples, StepResult, Work
+from streaming.runners.base import Made, Samples, StepResult, Work
 from streaming.runners.cosyvoice.runner import CosyVoiceRunner
+from streaming.runners.cosyvoice.side_by_side import side_by_side
 
 AT_ONCE_S = 0.0
 """The slack of everybody: hops are as small as they can be."""
@@ -37,7 +36,6 @@ class Spoken:
     work: Work
     tokens: tuple[int, ...] = ()
     chunks: list[Samples] = field(default_factory=list)
-    done: bool = False
 
     @property
     def samples(self) -> Samples:
@@ -51,14 +49,13 @@ def speak(runner: CosyVoiceRunner, tasks: Sequence[Task]) -> list[Spoken]:
     Raises:
         Exception: whatever a step made of a row instead of samples.
     """
-    costs = Costs({stage.name: stage.prior for stage in runner.stages})
-    rows = [_begun(runner, ctx, task) for ctx, task in enumerate(tasks, 1)]
-    while not all(row.done for row in rows):
-        for stage in runner.stages:
-            batch = [row for row in rows if _wants(runner, row, stage.name, costs)]
-            for begin in range(0, len(batch), stage.max_batch):
-                _step(runner, stage.name, batch[begin : begin + stage.max_batch])
-    return rows
+    spoken = [_begun(runner, ctx, task) for ctx, task in enumerate(tasks, 1)]
+    works = [row.work for row in spoken]
+    for step in side_by_side(runner, runner.stages, works):
+        for work, result in zip(step.works, step.results, strict=True):
+            if _take(runner, spoken[work.ctx - 1], result):
+                works.remove(work)
+    return spoken
 
 
 def _begun(runner: CosyVoiceRunner, ctx: int, task: Task) -> Spoken:
@@ -89,23 +86,12 @@ def _work(ctx: int, task: Task, state: object) -> Work:
     )
 
 
-def _wants(runner: CosyVoiceRunner, row: Spoken, stage: str, costs: Costs) -> bool:
-    return not row.done and any(want.stage == stage for want in runner.wants(row.work, costs))
-
-
-def _step(runner: CosyVoiceRunner, stage: str, batch: Sequence[Spoken]) -> None:
-    results = runner.step(stage, [row.work for row in batch])
-    if isinstance(results, Later):
-        results = results.land(results.made.result())
-    for row, result in zip(batch, results, strict=True):
-        _take(runner, row, result)
-
-
-def _take(runner: CosyVoiceRunner, row: Spoken, result: StepResult) -> None:
+def _take(runner: CosyVoiceRunner, row: Spoken, result: StepResult) -> bool:
+    """Whether all of it is spoken."""
     if not isinstance(result, Made):
         raise result
     row.chunks.append(result.samples)
     if result.done:
-        row.done = True
         row.tokens = tuple(row.work.state.decoding.tokens)
         runner.release(row.work.state)
+    return result.done

@@ -63,3 +63,28 @@ def test_stages_are_learned_apart():
 
 def test_a_step_of_nothing_teaches_nothing():
     assert learned((0, 1.0)).predict_s("speech", 1) == pytest.approx(PRIOR.of(1))
+
+
+def test_what_is_known_of_batches_outlives_a_time_when_nobody_makes_any():
+    true = Cost(0.010, 0.0002)
+    costs = Costs({"flow": true})
+    for units in (100, 800) * 5 + (100,) * 1000:
+        costs.learn("flow", units, true.of(units))
+    assert costs.predict_s("flow", 1600) == pytest.approx(true.of(1600), rel=0.05)
+
+
+def test_one_listener_s_uneven_steps_do_not_say_that_batches_are_free():
+    costs = Costs({"vocoder": Cost(0.010, 0.0002)})
+    for step in range(200):
+        costs.learn("vocoder", 30 + 20 * (step % 2), 0.018 if step % 2 else 0.019)
+    assert costs.predict_s("vocoder", 400) == pytest.approx(0.090, rel=0.2)
+
+
+def test_what_a_prior_says_of_batches_gives_way_to_what_they_cost():
+    costs = Costs({"llm": Cost(0.010, 0.0005)})
+    true = Cost(0.0012, 0.00001)
+    for step in range(400):
+        units = 2 ** (step % 7)
+        costs.learn("llm", units, true.of(units))
+    assert costs.predict_s("llm", 1) == pytest.approx(true.of(1), rel=0.05)
+    assert costs.predict_s("llm", 64) == pytest.approx(true.of(64), rel=0.15)

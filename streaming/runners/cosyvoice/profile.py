@@ -45,7 +45,7 @@ def costs(path: Path) -> dict[str, Cost]:
         raise ValueError(f"{path} is no table of step costs: {error!r} is wrong in it") from error
     bad = next((stage for stage, line in lines.items() if not _possible(line)), None)
     if bad is not None:
-        raise ValueError(f"{path} is no table of step costs: {lines[bad]} cannot be {bad!r}'s")
+        raise ValueError(f"{path} is no table of step costs: {lines[bad]!r} cannot be {bad!r}'s")
     return lines
 
 

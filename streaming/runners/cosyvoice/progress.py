@@ -135,7 +135,8 @@ class Progress:
         missing = covered + block - usable
         after = self.rhythm.path(missing if self.prefill_tokens else missing - 1, block)
         spare_s = waiting_s + self._seconds(covered * self.rhythm.frames_per_token)
-        return Want(self.rhythm.llm, float(self.prefill_tokens or 1), after, spare_s)
+        prompt = self.prefill_tokens * self.rhythm.prefill_share
+        return Want(self.rhythm.llm, max(1.0, prompt), after, spare_s)
 
     def _flow(self, spare_s: float, slack_s: float, costs: Costs) -> Want | None:
         if not self.euler_left:

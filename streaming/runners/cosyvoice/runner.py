@@ -48,7 +48,7 @@ class CosyVoiceRunner:
         self.stages = stages(settings.cosyvoice.max_batch, self._priors)
 
     def load(self) -> None:
-        """The networks, the default voice; then one sentence, so that the first finds all warm.
+        """The networks, the default voice; then a rehearsal, which tells what steps cost.
 
         Raises:
             ValueError, CheckpointError: it cannot be had as the settings have it.
@@ -61,7 +61,7 @@ class CosyVoiceRunner:
         self._default = self._default or speech.voices.own[0].id
         catalog.find(speech.voices.own, self._default)
         speech.voices.load(self._default)
-        speech.warm_up(self._default)
+        self.stages = tuple(speech.warm_up(self._default, self.stages))
         self._speech = speech
 
     def unload(self) -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
+from dataclasses import replace
 from pathlib import Path
 from typing import Protocol
 
@@ -34,20 +35,19 @@ from streaming.runners.cosyvoice.models import Models
 from streaming.runners.cosyvoice.parking import Parking
 from streaming.runners.cosyvoice.progress import Progress
 from streaming.runners.cosyvoice.prompts import Prompts
+from streaming.runners.cosyvoice.rehearsal import Rehearsal
 from streaming.runners.cosyvoice.rhythm import FLOW, LLM, RHYTHMS, VOCODER
 from streaming.runners.cosyvoice.threads import FIRST, LAST, places
 from streaming.runners.cosyvoice.utterance import Utterance
 from streaming.runners.cosyvoice.vocoder_stage import VocoderStage
 from streaming.runners.cosyvoice.voice_parts import VoicePart
 from streaming.runners.cosyvoice.voices import Voices
-from streaming.steps import Want
+from streaming.steps import Stage, Want
 from streaming.text.words import usual_samples
 from streaming.voices.files import VoiceFiles
 
 PRIORITIES = {LLM: FIRST, FLOW: LAST, VOCODER: FIRST}
 """The flow's steps are long; what goes before and after them is short, and waited for."""
-
-_WARM_UP = "Ready to speak. 你好。"
 
 
 class _StageOf(Protocol):
@@ -92,6 +92,7 @@ class Speech:
         self._rhythm = RHYTHMS[models.generation]
         self._max_batch = settings.cosyvoice.max_batch
         self._precision = settings.precision
+        self._profiled = settings.cosyvoice.profile is not None
         self._prompts = Prompts(models.tokenizer, models.generation)
 
     def begin(self, work: Work) -> Utterance:
@@ -179,28 +180,14 @@ class Speech:
         for place in self._places.values():
             place.close()
 
-    def warm_up(self, voice: str) -> None:
-        """Speak a sentence, so that the first context finds everything warm."""
+    def warm_up(self, voice: str, stages: Sequence[Stage]) -> Sequence[Stage]:
+        """Make all ready for the first context; the stages with what they were seen to cost."""
         modes = self._warm_stages()
-        costs = Costs()
-        segment = Segment(
-            index=0, text=_WARM_UP, source=_WARM_UP, char_start=0, char_end=len(_WARM_UP),
-            ending="end",
-        )  # fmt: skip
-        work = Work(ctx=0, segment=segment, voice=voice, speed=1.0, seed=0)
-        state = self.begin(work)
-        work = Work(ctx=0, segment=segment, voice=voice, speed=1.0, seed=0, state=state)
-        done = False
-        while not done:
-            for want in self.wants(work, costs):
-                results = self.step(want.stage, [work])
-                if isinstance(results, Later):
-                    results = results.land(results.made.result())
-                (result,) = results
-                if isinstance(result, Exception):
-                    raise result
-                done = done or result.done
-        self.release(state)
+        rehearsal = Rehearsal(self, stages, voice)
+        rehearsal.run(self.models.decoder.cache.slots)
+        if not self._profiled:
+            self._rhythm = replace(self._rhythm, prefill_share=rehearsal.prefill_share)
+            stages = [replace(stage, prior=rehearsal.cost(stage)) for stage in stages]
         models = self.models
         note(
             "ready_to_speak",
@@ -208,7 +195,9 @@ class Speech:
             device=card_of(models.device),
             precision=self._precision,
             **modes,
+            costs={stage.name: str(stage.prior) for stage in stages},
         )
+        return stages
 
     def _warm_stages(self) -> dict[str, str]:
         """How each stage's steps are launched, once what they need is there."""
