@@ -69,7 +69,7 @@ class Speaker:
         return PREFILL_S * len(rows) if prompts else self.table[LLM].of(len(rows))
 
     def _flow(self, rows):
-        frames = sum(row.hop * RHYTHM.frames_per_token for row in rows)
+        frames = sum(row.whole_frames for row in rows)
         for row in rows:
             row.begin_euler()
             row.end_euler()
