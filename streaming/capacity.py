@@ -9,10 +9,8 @@ not know: memory (``admission``), who speaks.
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from statistics import median
 
 from streaming.costs import Costs
 from streaming.steps import Following
@@ -41,23 +39,6 @@ def capacity(second: Second, costs: Costs, most: int) -> int:
         else:
             over = middle
     return fits
-
-
-NEWEST = 5
-"""Readings among which the middle one counts: one slow moment is no verdict."""
-
-
-class Steady:
-    """Readings of each lane's capacity, of which there are one to ten a second."""
-
-    def __init__(self) -> None:
-        self._newest: dict[str, deque[int]] = {}
-
-    def take(self, lane: str, reading: int) -> int:
-        """The capacity that counts after this reading."""
-        newest = self._newest.setdefault(lane, deque(maxlen=NEWEST))
-        newest.append(reading)
-        return max(1, round(median(newest)))
 
 
 BUSY = 0.7

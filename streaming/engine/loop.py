@@ -13,7 +13,7 @@ from functools import partial
 from pathlib import Path
 from typing import Protocol
 
-from streaming.capacity import Steady, capacity
+from streaming.capacity import capacity
 from streaming.config import EngineSettings
 from streaming.costs import Costs
 from streaming.engine.flights import Flights
@@ -105,7 +105,6 @@ class Engine:
         )
         self._used_s = clock.now()
         self._lanes: set[str] = set()
-        self._steady = Steady()
 
     def run(self) -> None:
         """For ever; the process ends when its parent is gone."""
@@ -161,9 +160,7 @@ class Engine:
         if self._settings.capacity:
             return dict.fromkeys(self._lanes, self._settings.capacity)
         return {
-            lane: self._steady.take(
-                lane, capacity(partial(self._runner.second, lane), self._costs, slots)
-            )
+            lane: capacity(partial(self._runner.second, lane), self._costs, slots)
             for lane in self._lanes
         }
 

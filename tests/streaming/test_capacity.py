@@ -1,6 +1,6 @@
 import pytest
 
-from streaming.capacity import FULL, LASTS_S, UNBOUNDED, Caution, Known, Steady, capacity, use
+from streaming.capacity import FULL, LASTS_S, UNBOUNDED, Caution, Known, capacity, use
 from streaming.costs import Costs
 from streaming.steps import Cost, Following
 
@@ -32,13 +32,6 @@ def test_it_is_no_more_than_there_are_slots():
 
 def test_one_is_served_however_slow_the_machine():
     assert capacity(second, Costs({"llm": Cost(1.0, 0.0)}), 100) == 1
-
-
-def test_one_slow_reading_is_no_verdict_and_many_are():
-    steady = Steady()
-    assert [steady.take("", reading) for reading in (100, 100, 100, 40, 100)] == [100] * 5
-    assert steady.take("other", 5) == 5
-    assert [steady.take("", 40) for _ in range(5)][-1] == 40
 
 
 class TestWhatIsKnown:
