@@ -2,16 +2,19 @@
 
 A captured step looks at tensors that stay where they are: what is given is copied into them, what
 was made is copied out. All shapes of a step share those, and what lies between: they are replayed
-one at a time. A shape that cannot be captured runs as it is from then on, and is told of.
+one at a time. A shape that cannot be captured runs as it is from then on, and is told of; one that
+memory does not hold is tried again when it comes again.
 Knows: tensors, streams. Does not know: what a step computes, which shapes come again.
 """
 
 from __future__ import annotations
 
 import logging
+import threading
 from collections.abc import Callable, Hashable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
 import torch
 from torch import Tensor
@@ -20,7 +23,13 @@ Tensors = tuple[Tensor, ...]
 Step = Callable[[Tensors], Tensors]
 """Tensors alone in and out; whatever else it needs is as it was when it was captured."""
 
+Shape = TypeVar("Shape")
+
 _log = logging.getLogger(__name__)
+
+_ALONE = threading.Lock()
+"""Held by who captures, and by who gives memory back: torch can do one such thing at a time, while
+other threads launch, allocate and copy as they like."""
 
 
 class Record(Protocol):
@@ -39,21 +48,75 @@ class CudaRecord:
 
     def __init__(self) -> None:
         self._pool: Any = None
+        self._broken: list[torch.cuda.CUDAGraph] = []
 
     def __call__(self, work: Callable[[], None]) -> Callable[[], None]:
         """Captured on the current stream, whose priority its kernels keep."""
-        current = torch.cuda.current_stream()
-        current.synchronize()
-        # The default stream cannot be captured: there torch takes one of its own.
-        stream = None if current == torch.cuda.default_stream() else current
+        stream = torch.cuda.current_stream()
+        if stream == torch.cuda.default_stream():  # which cannot be captured
+            stream = torch.cuda.Stream()  # type: ignore[no-untyped-call] # torch gives it no types
+            stream.wait_stream(torch.cuda.default_stream())
         graph = torch.cuda.CUDAGraph()
+        # Not torch.cuda.graph(): it waits for the whole device and empties torch's caches before,
+        # while other stages compute.
+        with _ALONE, torch.cuda.stream(stream):
+            self._capture(graph, work)
+        return graph.replay
+
+    def _capture(self, graph: torch.cuda.CUDAGraph, work: Callable[[], None]) -> None:
         self._pool = self._pool or torch.cuda.graph_pool_handle()
         # Other stages' threads go on with the device meanwhile: only this one is captured.
-        with torch.cuda.graph(
-            graph, pool=self._pool, stream=stream, capture_error_mode="thread_local"
-        ):
+        graph.capture_begin(pool=self._pool, capture_error_mode="thread_local")
+        try:
             work()
-        return graph.replay
+        except BaseException:
+            with suppress(RuntimeError):  # what was raised first says more
+                self._end(graph)
+            raise
+        self._end(graph)
+
+    def _end(self, graph: torch.cuda.CUDAGraph) -> None:
+        try:
+            graph.capture_end()
+        except RuntimeError:
+            self._abandon(graph)
+            raise
+
+    def _abandon(self, graph: torch.cuda.CUDAGraph) -> None:
+        """Where CUDA gave a capture up, torch's allocator still waits for its end.
+
+        It would take no other capture into this memory, and free nothing that crossed streams.
+        """
+        device, pool = torch.cuda.current_device(), self._pool
+        self._pool = None
+        self._broken.append(graph)  # torch may look at it whenever another capture begins
+        try:
+            torch._C._cuda_endAllocateToPool(device, pool)  # noqa: SLF001 - torch has no other
+        except RuntimeError:
+            return  # it had come that far
+        torch._C._cuda_releasePool(device, pool)  # noqa: SLF001 - nor for this
+
+
+def give_back() -> None:
+    """Let others have what torch keeps of the device for later; without a device, nothing."""
+    with _ALONE:
+        torch.cuda.empty_cache()
+
+
+def made_ready(name: str, shapes: Sequence[Shape], step: Callable[[Shape], object]) -> int:
+    """Run ``step`` for each shape before anybody waits for it; for how many there was memory."""
+    ready = 0
+    for shape in shapes:
+        try:
+            step(shape)
+        except torch.OutOfMemoryError as error:
+            said = str(error).splitlines()[:1]
+            _log.warning("%s steps of shape %s find no memory: %s", name, shape, *said)
+        else:
+            ready += 1
+    if ready < len(shapes):
+        give_back()
+    return ready
 
 
 @dataclass(frozen=True)
@@ -92,6 +155,8 @@ class Captured:
             # Run once outside the capture: it is when libraries choose their kernels.
             made = self._places("made", self._step(fixed))
             replay = self._record(lambda: _copy(self._step(fixed), made))
+        except torch.OutOfMemoryError:
+            raise  # nothing is wrong with the shape
         except RuntimeError as error:
             _log.warning("%s steps of shape %s are not captured: %s", self._name, shape, error)
             return None

@@ -15,6 +15,7 @@ from typing import TypeVar
 import torch
 from torch import Tensor
 
+from streaming.cosyvoice.capture import made_ready
 from streaming.cosyvoice.flow import cut, runs
 from streaming.cosyvoice.flow.base import SCRAP_PAGE, FlowPrompt, Network, Rows
 from streaming.cosyvoice.flow.batch import FILLING, Shapes, batched
@@ -69,20 +70,22 @@ class Flow:
 
         What is compiled or captured for a shape is then there before anyone waits for it.
         """
-        device = self._network.device
         shapes = [  # the largest first: the others use its memory
             (count, deep)
             for count in reversed(self._shapes.rows)
             for deep in reversed(self._shapes.pages)
             if count <= rows and deep <= pages
         ]
-        for count, deep in shapes:
-            blank = torch.zeros(count, BLOCK_FRAMES, MEL_BANDS, device=device)
-            given = self._network.given(blank, blank, torch.zeros(MEL_BANDS, device=device))
-            row = replace(FILLING, table=(SCRAP_PAGE,) * deep, keys=deep * BLOCK_FRAMES)
-            run = Run(x=blank, given=given, rows=(row,) * count, kept=(), frames=0)
-            self._advance(batched([run], self._shapes, device))
-        return len(shapes)
+        return made_ready("flow", shapes, self._run_blank)
+
+    def _run_blank(self, shape: tuple[int, int]) -> None:
+        """A step of so many rows and pages."""
+        (count, deep), device = shape, self._network.device
+        blank = torch.zeros(count, BLOCK_FRAMES, MEL_BANDS, device=device)
+        given = self._network.given(blank, blank, torch.zeros(MEL_BANDS, device=device))
+        row = replace(FILLING, table=(SCRAP_PAGE,) * deep, keys=deep * BLOCK_FRAMES)
+        run = Run(x=blank, given=given, rows=(row,) * count, kept=(), frames=0)
+        self._advance(batched([run], self._shapes, device))
 
     def voice(
         self,

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 
 import torch
 
-from streaming.cosyvoice.capture import Record
+from streaming.cosyvoice.capture import Record, made_ready
 from streaming.cosyvoice.llm.cache import Kept, KvCache
 from streaming.cosyvoice.llm.decoding import Decoding
 from streaming.cosyvoice.llm.errors import BadTokens, OutOfSlots
@@ -108,9 +108,7 @@ class Decoder:
     def warm(self) -> int:
         """Record every shape that single tokens can take here; how many. Seconds, on CUDA."""
         shapes = shapes_of(self.cache, self._buckets) if self._launcher.captures else []
-        for shape in shapes:
-            self._launcher.capture(shape)
-        return len(shapes)
+        return made_ready("language model", shapes, self._launcher.capture)
 
     @torch.inference_mode()
     def prefix(self, prompt: LlmPrompt, *, streamed: bool = False) -> Prefix:

@@ -16,6 +16,7 @@ from typing import Self
 import torch
 from torch import Tensor
 
+from streaming.cosyvoice.capture import made_ready
 from streaming.cosyvoice.sizes import MEL_BANDS, VocoderSizes
 from streaming.cosyvoice.transfer import integers
 from streaming.cosyvoice.vocoder import counter
@@ -97,10 +98,11 @@ class StreamingVocoder(Trunk):
 
         What is compiled or captured for a shape is then there before anyone waits for it.
         """
-        shapes = self._shapes.all(rows)
-        for shape in shapes:
-            self._advance(*self._laid_out((), (), *shape))
-        return len(shapes)
+        return made_ready(
+            "vocoder",
+            self._shapes.all(rows),
+            lambda shape: self._advance(*self._laid_out((), (), *shape)),
+        )
 
     def fuse(self, dtype: torch.dtype = torch.float32) -> Self:
         """See :meth:`Trunk.fuse`; from then on streams can begin."""

@@ -28,11 +28,32 @@ def choose(settings: EngineSettings) -> tuple[torch.device, torch.dtype]:
         return torch.device("cpu"), dtype
     if not torch.cuda.is_available():
         raise ValueError(f"engine.device is 'cuda', but {_why_not()}; see the README's GPU section")
+    device = _card()
+    if dtype == torch.bfloat16 and not torch.cuda.is_bf16_supported(including_emulation=False):
+        raise ValueError(
+            f"engine.precision is 'bf16', which {card_of(device)} cannot compute; take 'fp16'"
+        )
     # fp32 means fp32: no rounding of its products to 10 bits unseen. Beside 16 bits that is right
     # for the vocoder's convolutions, and wins nothing for the few other products in 32.
     torch.backends.cudnn.allow_tf32 = dtype != torch.float32
     torch.backends.cuda.matmul.allow_tf32 = False
-    return torch.device("cuda", torch.cuda.current_device()), dtype
+    # cuDNN's attention, which torch takes first on the newest cards, makes a plan for each shape
+    # that it meets: half a second, and the pieces of prompts are of any shape.
+    torch.backends.cuda.enable_cudnn_sdp(enabled=False)
+    return device, dtype
+
+
+def _card() -> torch.device:
+    """The one that torch takes, once it has computed something."""
+    try:
+        device = torch.device("cuda", torch.cuda.current_device())
+        torch.ones(2, device=device).sum().item()
+    except RuntimeError as error:  # too old for this torch, or another program's alone
+        raise ValueError(
+            f"torch finds a GPU, but nothing can be computed on it: {_said(error)}; see the "
+            "README's GPU section, or take engine.device 'cpu'"
+        ) from error
+    return device
 
 
 def name_of(device: torch.device, dtype: torch.dtype) -> str:
@@ -52,6 +73,10 @@ def _why_not() -> str:
     try:
         torch.zeros(1, device="cuda")
     except (RuntimeError, AssertionError) as error:
-        reason = str(error).splitlines()[0]
-        return f"torch {torch.__version__}, built for CUDA {torch.version.cuda}, says: {reason}"
+        return _said(error)
     return f"torch {torch.__version__} finds no device"
+
+
+def _said(error: Exception) -> str:
+    reason = str(error).splitlines()[0]
+    return f"torch {torch.__version__}, built for CUDA {torch.version.cuda}, says: {reason}"

@@ -12,6 +12,7 @@ import torch
 
 from streaming.config import EngineSettings
 from streaming.cosyvoice import checkpoint, vocoder
+from streaming.cosyvoice.capture import give_back
 from streaming.cosyvoice.checkpoint import Checkpoint, Speaker
 from streaming.cosyvoice.flow import build as flow_build
 from streaming.cosyvoice.flow.pool import page_bytes
@@ -78,7 +79,7 @@ def build(settings: EngineSettings) -> Models:
     gauge = card.gauge_of(device) if device.type == "cuda" else None
     needs = memory.Needs(memory.position_bytes(llm.sizes, dtype), page_bytes(network.shelves))
     share = _share(settings, needs, gauge)
-    return Models(
+    models = Models(
         generation=loaded.sizes.generation,
         device=device,
         device_name=name_of(device, dtype),
@@ -98,13 +99,17 @@ def build(settings: EngineSettings) -> Models:
         share=share,
         gauge=gauge,
     )
+    if device.type == "cuda":
+        # All that was laid out here was so on the default stream, for which no stage's waits.
+        torch.cuda.synchronize(device)
+    return models
 
 
 def _share(settings: EngineSettings, needs: memory.Needs, gauge: card.Gauge | None) -> memory.Share:
     """As much as is free lets us have, and the log says how much that is."""
     host = int(memory.free_host_bytes() * memory.HOST_SHARE)
     if gauge is not None:
-        torch.cuda.empty_cache()  # what loading needed for a while
+        give_back()  # what loading needed for a while
     free = host if gauge is None else gauge.free_bytes()
     share = memory.share_out(settings, needs, free)
     note(

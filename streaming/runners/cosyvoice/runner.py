@@ -9,10 +9,9 @@ import gc
 import threading
 from collections.abc import Sequence
 
-import torch
-
 from streaming.config import EngineSettings
 from streaming.costs import Costs
+from streaming.cosyvoice.capture import give_back
 from streaming.cosyvoice.special_tokens import MARKS
 from streaming.messages import Ready
 from streaming.runners.base import Copied, Later, StepResult, Work
@@ -70,8 +69,7 @@ class CosyVoiceRunner:
             self._speech.close()
             self._speech = None
             gc.collect()
-            if torch.cuda.is_available():
-                torch.cuda.empty_cache()
+            give_back()
 
     def ready(self, slots: int) -> Ready:
         """Named speakers and starter voices; as many contexts as memory was taken for."""

@@ -13,10 +13,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Protocol
 
-import torch
-
 from streaming.config import EngineSettings
 from streaming.costs import Costs
+from streaming.cosyvoice.capture import give_back
 from streaming.cosyvoice.prompt.spelling import spell
 from streaming.cosyvoice.sizes import FRAMES_PER_TOKEN
 from streaming.cosyvoice.vocoder import MelStretch
@@ -223,8 +222,7 @@ class Speech:
         """
         freed = self.voices.prefixes.idle_bytes
         self._aside(LLM, self.voices.prefixes.leave)
-        # Where steps are captured: nothing may be given back in the midst of that.
-        self._aside(FLOW, torch.cuda.empty_cache)
+        self._aside(FLOW, give_back)
         return freed
 
     def _aside(self, stage: str, work: Callable[[], None]) -> None:

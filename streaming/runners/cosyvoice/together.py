@@ -11,6 +11,7 @@ from typing import Protocol, TypeVar
 
 import torch
 
+from streaming.cosyvoice.capture import give_back
 from streaming.errors import DeviceFull
 
 T = TypeVar("T")
@@ -66,7 +67,7 @@ def _without_newest(
     compute: Callable[[Sequence[R]], Sequence[T | Exception]],
     full: DeviceFull,
 ) -> list[T | Exception]:
-    torch.cuda.empty_cache()
+    give_back()
     newest = max(rows, key=lambda row: row.ctx)
     others = [row for row in rows if row is not newest]
     made = iter(together(others, compute) if others else ())
