@@ -15,6 +15,6 @@ def integers(numbers: Sequence[int] | Sequence[Sequence[int]], device: torch.dev
 
 def moved(host: Tensor, device: torch.device) -> Tensor:
     """The same on ``device``, without waiting for what the device does."""
-    if device.type == "cuda":
+    if device.type == "cuda" and host.device.type == "cpu" and host.numel():
         host = host.pin_memory()
     return host.to(device, non_blocking=True)

@@ -23,6 +23,10 @@ KEY, VALUE = 0, 1
 COPY_BYTES = 1 << 30
 """The most that a gathering of one layer copies at once; a larger batch takes several turns."""
 
+BIAS_STEP = 16
+"""Each row of a bias begins at a multiple of so many numbers: torch's kernels ask for that, and
+would copy another bias for every layer."""
+
 Attention = Callable[[Tensor, Tensor], Tensor]
 """``attention(shelf, qkv)``: keeps keys and values in the rows' pages, then attends.
 
@@ -87,10 +91,11 @@ class Gathered:
         place = ((kind + rows.step[:, None]) * heads + head) * pages  # (2, B, G)
         self._write = (place + rows.page[:, None]).flatten()
         self._read = place[..., None] + rows.table[:, None]  # (2, B, G, T)
-        seen = torch.arange(rows.table.shape[1] * BLOCK_FRAMES, device=device)
+        frames = rows.table.shape[1] * BLOCK_FRAMES
+        seen = torch.arange(-(-frames // BIAS_STEP) * BIAS_STEP, device=device)
         hidden = seen >= rows.keys[:, None]
         bias = torch.zeros_like(hidden, dtype=shelf.dtype).masked_fill(hidden, -torch.inf)
-        self._bias = bias[:, None, None]
+        self._bias = bias[:, None, None, :frames]
 
     def __call__(self, shelf: Tensor, qkv: Tensor) -> Tensor:
         """As :data:`Attention` says."""

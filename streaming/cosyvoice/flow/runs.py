@@ -17,7 +17,7 @@ from streaming.cosyvoice.flow.pool import Pool
 from streaming.cosyvoice.flow.solver import noise_at
 from streaming.cosyvoice.flow.values import Kept, Run
 from streaming.cosyvoice.sizes import BLOCK_FRAMES, BLOCK_TOKENS, FRAMES_PER_TOKEN, MEL_BANDS
-from streaming.cosyvoice.transfer import integers
+from streaming.cosyvoice.transfer import integers, moved
 
 
 @dataclass(frozen=True)
@@ -77,7 +77,7 @@ def make(request: Request, network: Network, pool: Pool) -> Run:
     pages = pool.take(request.blocks, after=last_page)
     kept = tuple(Kept(request.first + at, page) for at, page in enumerate(pages))
     mu = network.encode(_piece(request, kept, network.device), pool.shelves)
-    noise = noise_at(request.first * BLOCK_FRAMES, mu.shape[0]).to(network.device)
+    noise = moved(noise_at(request.first * BLOCK_FRAMES, mu.shape[0]), network.device)
     mel = F.pad(request.mel, (0, 0, 0, mu.shape[0] - request.mel.shape[0]))
     return Run(
         x=_in_blocks(noise),

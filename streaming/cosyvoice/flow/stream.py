@@ -33,6 +33,7 @@ from streaming.cosyvoice.sizes import (
     SPEECH_TOKENS,
     TOKENS_PER_S,
 )
+from streaming.cosyvoice.transfer import moved
 
 Moved = TypeVar("Moved", FlowState, FlowVoice)
 
@@ -118,7 +119,7 @@ class Flow:
             len(prompt.tokens), prompt_s=prompt_s, first_hop_tokens=first_hop_tokens
         )
         whole = cut.whole_blocks(count) * BLOCK_TOKENS
-        tokens, mel = prompt.tokens[:count], prompt.mel.to(self._network.device, torch.float32)
+        tokens, mel = prompt.tokens[:count], moved(prompt.mel.float(), self._network.device)
         request = runs.Request(
             speaker=self._network.speaker(prompt.embedding),
             past=(),

@@ -17,6 +17,10 @@ from torch.nn.functional import scaled_dot_product_attention
 
 from streaming.cosyvoice.llm.cache import KvCache
 
+BIAS_STEP = 16
+"""Each row of a bias begins at a multiple of so many numbers: torch's kernels ask for that, and
+would copy another bias for every layer."""
+
 
 @dataclass(frozen=True)
 class Chunk:
@@ -43,7 +47,7 @@ class Reads:
     """(rows, 1, 1, length): 0 where a row may look, -inf elsewhere."""
     chunks: tuple[Chunk, ...] = ()
     chunk_biases: tuple[Tensor, ...] = ()
-    """(count, position + count) for each chunk."""
+    """(groups * count, position + count) for each chunk."""
 
 
 def row_bias(positions: Tensor, length: int, dtype: torch.dtype) -> Tensor:
@@ -51,10 +55,12 @@ def row_bias(positions: Tensor, length: int, dtype: torch.dtype) -> Tensor:
     return _bias(positions, length, dtype)[:, None, None]
 
 
-def chunk_bias(chunk: Chunk, device: torch.device, dtype: torch.dtype) -> Tensor:
-    """(count, position + count), causal."""
+def chunk_bias(chunk: Chunk, groups: int, device: torch.device, dtype: torch.dtype) -> Tensor:
+    """(groups * count, position + count), causal, the same for each query head of a group."""
     end = chunk.position + chunk.count
-    return _bias(torch.arange(chunk.position, end, device=device), end, dtype)
+    aligned = -(-end // BIAS_STEP) * BIAS_STEP
+    bias = _bias(torch.arange(chunk.position, end, device=device), aligned, dtype)
+    return bias.repeat(groups, 1)[:, :end]
 
 
 def attend(query: Tensor, layer: int, cache: KvCache, reads: Reads) -> Tensor:
@@ -93,8 +99,7 @@ def _chunk(query: Tensor, layer: int, cache: KvCache, chunk: Chunk, bias: Tensor
     values = cache.values[layer, chunk.slot, :end].transpose(0, 1)[None]
     kv_heads = keys.shape[1]
     groups = query.view(n, kv_heads, -1, size).permute(1, 2, 0, 3).reshape(1, kv_heads, -1, size)
-    wide = bias.repeat(heads // kv_heads, 1)
-    made = scaled_dot_product_attention(groups, keys, values, attn_mask=wide)
+    made = scaled_dot_product_attention(groups, keys, values, attn_mask=bias)
     return made.view(kv_heads, -1, n, size).permute(2, 0, 1, 3).reshape(n, heads, size)
 
 

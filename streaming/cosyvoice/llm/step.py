@@ -28,6 +28,7 @@ class Stepper:
         self.cache = cache
         self.sampler = sampler
         self.device = model.device
+        self._groups = sizes.heads // sizes.kv_heads
         self.history = torch.full((cache.rows, RING), -1, dtype=torch.int64, device=model.device)
         table = rotary_table(sizes.hidden // sizes.heads, sizes.rope_theta, cache.positions + 1)
         self._cos, self._sin = (part.to(model.device) for part in table)
@@ -45,7 +46,9 @@ class Stepper:
             slots=slots[: shape.rows],
             bias=row_bias(positions[: shape.rows], shape.length, dtype),
             chunks=chunks,
-            chunk_biases=tuple(chunk_bias(chunk, self.device, dtype) for chunk in chunks),
+            chunk_biases=tuple(
+                chunk_bias(chunk, self._groups, self.device, dtype) for chunk in chunks
+            ),
         )
         rotary = (self._cos[positions], self._sin[positions])
         hidden = self.model.hidden(codes, Place(self.cache, reads, slots, write_at, rotary))

@@ -1,7 +1,8 @@
 """The shapes that steps of the vocoder come in, so that they can be captured.
 
-A small batch is filled up to one of few shapes. A large one is left as it is: what it computes
-takes longer than launching it. Knows: numbers. Does not know: networks, devices.
+A batch is filled up to one of few shapes; a large one goes in several parts, since on a GPU a shape
+that was never met costs more than a step: cuDNN plans anew for each. Knows: numbers. Does not know:
+networks, devices.
 """
 
 from __future__ import annotations
@@ -31,6 +32,14 @@ class Shapes:
             return None
         shape = self.rows[wide], self.frames[long]
         return shape if self._holds(*shape) else None
+
+    def most_rows(self, frames: int) -> int | None:
+        """The most rows of so many frames that one of the shapes holds; None: none holds any."""
+        long = bisect_left(self.frames, frames)
+        if long == len(self.frames):
+            return None
+        fitting = (rows for rows in self.rows if self._holds(rows, self.frames[long]))
+        return max(fitting, default=None)
 
     def all(self, rows: int) -> list[tuple[int, int]]:
         """Those that up to so many rows meet, the largest first: others then use its memory."""

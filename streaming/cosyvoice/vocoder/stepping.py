@@ -9,7 +9,7 @@ depend on the padded rows and width alone, so it can be captured as it is.
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Self
 
@@ -147,7 +147,7 @@ class StreamingVocoder(Trunk):
         """
         works = [self._work(*row) for row in rows]
         sounding = [work for work in works if work.frames]
-        made = iter(self._batch(sounding) if sounding else ())
+        made = (each for part in self._parts(sounding) for each in self._batch(part))
         return [next(made) if work.frames else self._waiting(work) for work in works]
 
     def whole(self, mel: Tensor, seed: int = 0) -> Tensor:
@@ -165,6 +165,13 @@ class StreamingVocoder(Trunk):
 
     def _waiting(self, work: Work) -> tuple[Tensor, VocoderState]:
         return work.mel.new_empty(0), replace(work.state, mel=work.mel, ended=work.last)
+
+    def _parts(self, works: Sequence[Work]) -> Iterator[Sequence[Work]]:
+        """Batches that some shape holds; all in one where none holds any."""
+        widest = max((self._count(work) for work in works), default=0)
+        size = self._shapes.most_rows(max(self.least_frames, widest)) or max(1, len(works))
+        for begin in range(0, len(works), size):
+            yield works[begin : begin + size]
 
     def _batch(self, works: Sequence[Work]) -> list[tuple[Tensor, VocoderState]]:
         samples, carried, exact = self._made(works)

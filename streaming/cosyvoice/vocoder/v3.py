@@ -28,8 +28,9 @@ from streaming.cosyvoice.vocoder.stepping import Plan, StreamingVocoder, Work
 LOOKAHEAD_FRAMES = 4
 PITCH_AHEAD_FRAMES = 3
 
-FRAMES = (16, 32, *(blocks * BLOCK_FRAMES + LOOKAHEAD_FRAMES for blocks in range(1, 5)))
-"""Those of a step: first hops are short, later ones whole blocks, the last gives what was kept."""
+FRAMES = (16, 32, *(n * BLOCK_FRAMES + LOOKAHEAD_FRAMES for n in (1, 2, 3, 4, 6, 8)))
+"""Those of a step: first hops are short, later ones whole blocks, the last gives what was kept; the
+longest are of slow speech, and of who waited for two hops."""
 
 
 class VocoderV3(StreamingVocoder):

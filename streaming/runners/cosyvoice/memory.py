@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import torch
 
 from streaming import host
-from streaming.config import EngineSettings
+from streaming.config import CosyVoiceSettings, EngineSettings
 from streaming.cosyvoice.flow.pool import RESERVED
 from streaming.cosyvoice.sizes import LlmSizes
 
@@ -89,13 +89,16 @@ class Share:
 def share_out(settings: EngineSettings, needs: Needs, free: int) -> Share:
     """Slots for as many contexts as the settings allow, or as a quarter of the budget holds.
 
-    ``free`` is what is free on the device. Raises ``ValueError`` where there is not room for one.
+    ``free`` is what is free on the device. Raises ``ValueError`` where there is not room for one,
+    or would not be for what the flow keeps of one in what the settings give it.
     """
     asked = settings.cosyvoice
     budget = int(free * asked.gpu_memory_budget)
     working = int(budget * WORKING_SHARE)
     most = asked.flow_mib << 20 if asked.flow_mib else UNBOUNDED
-    least = min(_least_pages(asked.flow_prompt_s) * needs.page, most)
+    least = _least_pages(asked.flow_prompt_s) * needs.page
+    if most < least:
+        raise ValueError(_flow_too_little(asked, least))
     room = budget - working - least
     slot = needs.position * (asked.positions + 1)
     slots = min(settings.slots, min(int(budget * LLM_SHARE), room) // slot)
@@ -144,6 +147,14 @@ def _too_little(budget: int, least: int, needs: Needs) -> str:
         f"{_mib(budget)} MiB of the device's memory may be used and one context needs "
         f"{_mib(wanted)}: close other programs, take engine.precision 'fp16' or 'bf16', or lower "
         "engine.cosyvoice.flow_prompt_s"
+    )
+
+
+def _flow_too_little(asked: CosyVoiceSettings, least: int) -> str:
+    return (
+        f"engine.cosyvoice.flow_mib is {asked.flow_mib}, and what the flow keeps of one context, "
+        f"with {asked.flow_prompt_s:g} s of its voice's recording, needs {_mib(least)} MiB: give it "
+        "that much, 0 for all that is left, or lower engine.cosyvoice.flow_prompt_s"
     )
 
 

@@ -128,6 +128,14 @@ def _share(settings: EngineSettings, needs: memory.Needs, gauge: card.Gauge | No
             asked=settings.cosyvoice.positions,
             positions=share.positions,
         )
+    if share.flow_bytes < settings.cosyvoice.flow_mib << 20:
+        note(
+            "flow_lowered",
+            level="warning",
+            why="little of the device's memory is free",
+            asked_mib=settings.cosyvoice.flow_mib,
+            flow_mib=share.flow_bytes >> 20,
+        )
     return share
 
 

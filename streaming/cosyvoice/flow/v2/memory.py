@@ -14,6 +14,7 @@ from streaming.cosyvoice.flow.attention import Attention
 from streaming.cosyvoice.flow.base import GUIDANCE_ROWS, Piece, Rows
 from streaming.cosyvoice.flow.v2.relative import Span
 from streaming.cosyvoice.flow.v2.unet import CONTEXT_FRAMES
+from streaming.cosyvoice.transfer import integers, moved
 
 
 class Pages:
@@ -55,8 +56,8 @@ class Blocks:
         self.hidden = _hidden(piece, run, length, kv.device)
         self._kv = kv
         self._full = run // length
-        self._pages = torch.tensor(piece.pages[: self._full], dtype=torch.int64, device=kv.device)
-        self._past = torch.tensor(piece.past, dtype=torch.int64, device=kv.device)
+        self._pages = integers(piece.pages[: self._full], kv.device)
+        self._past = integers(piece.past, kv.device)
 
     def join(self, layer: int, key: Tensor, value: Tensor) -> tuple[Tensor, Tensor]:
         """Keeps the run's whole blocks (what follows a short one is nothing), adds those before."""
@@ -90,4 +91,4 @@ def _hidden(piece: Piece, run: int, length: int, device: torch.device) -> Tensor
     hidden = key > query
     if piece.window_blocks is not None:
         hidden |= (key < query - piece.window_blocks) & (key >= piece.prompt_blocks)
-    return hidden.to(device) if hidden.any() else None
+    return moved(hidden, device) if hidden.any() else None

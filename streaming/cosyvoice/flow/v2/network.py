@@ -26,6 +26,7 @@ from streaming.cosyvoice.flow.v2.relative import Distances
 from streaming.cosyvoice.flow.v2.sliding import SlidingConv
 from streaming.cosyvoice.flow.v2.unet import CONTEXT_FRAMES, Attention
 from streaming.cosyvoice.sizes import BLOCK_FRAMES, BLOCK_TOKENS, EULER_STEPS, MEL_BANDS
+from streaming.cosyvoice.transfer import moved
 
 
 class NetworkV2:
@@ -95,7 +96,7 @@ class NetworkV2:
 
     def speaker(self, embedding: Tensor) -> Tensor:
         """(192,) to (80,)."""
-        direction = F.normalize(embedding.to(self._device).float(), dim=0)
+        direction = F.normalize(moved(embedding.float(), self._device), dim=0)
         projected: Tensor = self._model.spk_embed_affine_layer(direction)
         return projected
 

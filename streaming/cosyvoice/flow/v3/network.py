@@ -21,6 +21,7 @@ from streaming.cosyvoice.flow.base import GUIDANCE_ROWS, Piece, Rows, Shelf
 from streaming.cosyvoice.flow.solver import schedule
 from streaming.cosyvoice.flow.v3.module import CONV_GROUPS, KERNEL, FlowV3, normed, turned
 from streaming.cosyvoice.sizes import BLOCK_FRAMES, EULER_STEPS, FRAMES_PER_TOKEN, MEL_BANDS
+from streaming.cosyvoice.transfer import moved
 
 LEFT_FRAMES = KERNEL - 1
 """Frames that a position convolution sees to the left."""
@@ -125,7 +126,9 @@ class NetworkV3:
 
     def speaker(self, embedding: Tensor) -> Tensor:
         """(192,) to (80,)."""
-        projected: Tensor = self._speaker(F.normalize(embedding.to(self._device).float(), dim=0))
+        projected: Tensor = self._speaker(
+            F.normalize(moved(embedding.float(), self._device), dim=0)
+        )
         return projected
 
     def encode(self, piece: Piece, shelves: Mapping[str, Tensor]) -> Tensor:  # noqa: ARG002 - version 2's encoder keeps something

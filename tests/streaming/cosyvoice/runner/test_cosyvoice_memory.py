@@ -30,7 +30,7 @@ def taken(share, needs=NEEDS):
     free_mib=st.integers(1, 150_000),
     slots=st.integers(1, 1024),
     positions=st.integers(256, 32_768),
-    flow_mib=st.sampled_from([0, 1, 500, 1200, 100_000]),
+    flow_mib=st.sampled_from([0, 1200, 3500, 100_000]),
     prompt_s=st.floats(1, 30),
 )
 def test_it_keeps_to_the_budget_and_leaves_room_to_work_in(
@@ -40,8 +40,11 @@ def test_it_keeps_to_the_budget_and_leaves_room_to_work_in(
     budget = free_mib * MIB * 0.85
     try:
         share = share_out(asked, NEEDS, free_mib * MIB)
-    except ValueError:
-        assert budget < 45 * NEEDS.page  # what a prompt of 30 s, and a context, need
+    except ValueError as error:
+        if "flow_mib is" in str(error):
+            assert flow_mib * MIB < memory._least_pages(prompt_s) * NEEDS.page
+        else:
+            assert budget < 45 * NEEDS.page  # what a prompt of 30 s, and a context, need
         return
     assert taken(share) <= budget * (1 - memory.WORKING_SHARE) + 2
     assert 1 <= share.slots <= slots
@@ -91,6 +94,17 @@ def test_where_there_is_not_room_for_one_it_says_what_is_needed_and_what_to_do()
     assert share_out(settings(), NEEDS, int((needed + 1) * MIB / 0.85)).slots == 1
 
 
+def test_a_flow_that_could_not_keep_one_context_is_refused_and_it_says_what_one_needs():
+    with pytest.raises(ValueError, match=r"flow_mib is 500, .* 3 s of .* needs \d+ MiB") as told:
+        share_out(settings(flow_mib=500), NEEDS, 20_000 * MIB)
+    needed = int(str(told.value).split("needs ")[1].split(" MiB")[0])
+    assert needed == 9 * 90
+    share = share_out(settings(flow_mib=needed), NEEDS, 20_000 * MIB)
+    assert share.flow_bytes == needed * MIB
+    with pytest.raises(ValueError, match="flow_mib is"):
+        share_out(settings(flow_mib=needed - 1), NEEDS, 20_000 * MIB)
+
+
 def test_the_budget_is_a_share_of_what_is_free():
     half = share_out(settings(gpu_memory_budget=0.425), NEEDS, 20_000 * MIB)
     assert taken(half) == pytest.approx(taken(share_out(settings(), NEEDS, 10_000 * MIB)), rel=1e-6)
@@ -119,6 +133,13 @@ def test_a_host_that_does_not_tell_is_taken_for_a_small_one(monkeypatch):
     assert memory.free_host_bytes() > 0
     monkeypatch.setattr("streaming.host.free_bytes", lambda: None)
     assert memory.free_host_bytes() == memory.UNKNOWN_HOST_BYTES
+
+
+def test_less_for_the_flow_than_was_asked_for_is_told(capfd):
+    models._share(settings(flow_mib=1 << 20), NEEDS, None)
+    told = capfd.readouterr().err
+    assert "flow_lowered" in told
+    assert '"asked_mib": 1048576' in told
 
 
 def test_fewer_positions_are_told_and_what_was_shared_out_is(capfd):

@@ -88,9 +88,7 @@ class TestOnCuda:
 
         card.setattr(torch, "ones", refused)
         told = refusal(device=device)
-        assert (
-            "says: CUDA error: no kernel image is available; see the README's GPU section" in told
-        )
+        assert "says: CUDA error: no kernel image is available; see the README's GPU" in told
 
     def test_one_without_bf16_is_told_to_take_fp16(self, card):
         card.setattr(torch.cuda, "is_bf16_supported", lambda **_: False)
