@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import signal
 import sys
 import tempfile
 import time
@@ -24,7 +25,7 @@ from streaming.runners.cosyvoice.device import PRECISIONS, choose, name_of
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Exit status 2 where there is no such device, or no psutil for ``--serve``."""
+    """Exit status 2 where there is no such device, or no psutil for ``--serve``; 1: one failed."""
     options = parse(arguments)
     if options.serve and find_spec("psutil") is None:
         _say("--serve watches the server's processes with psutil, which `make setup-dev` installs")
@@ -39,7 +40,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     device_name = name_of(device, dtype)
     if device.type == "cpu":
         torch.set_num_threads(EngineSettings().threads)  # as in the engine's process
-    with _folder(options) as folder:
+    with _ended_in_order(), _folder(options) as folder:
         _say(f"making a random {options.generation} ({options.size}) on the disk")
         made = voices.make(
             folder,
@@ -48,12 +49,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
             voices=max(options.cases),
             dtype=PRECISIONS[options.precision],
         )
-        found = []
-        for case in _cases(options, made, device_name, until_s):
-            print(json.dumps(case), flush=True)
-            found.append(case)
-    print(verdict.sentence(found))
-    return 0
+        found: list[dict[str, Any]] = []
+        try:
+            for case in _cases(options, made, device_name, until_s):
+                print(json.dumps(case), flush=True)
+                found.append(case)
+        finally:  # also where it is stopped before its end
+            print(verdict.sentence(found), flush=True)
+    return 1 if any("failed" in case for case in found) else 0
 
 
 def _cases(
@@ -72,6 +75,16 @@ def _cases(
         _say("what steps cost")
         table.write(options.table, runner, made.voices, max(options.cases))
     yield from cases.run(options, made, runner, until_s)
+
+
+@contextlib.contextmanager
+def _ended_in_order() -> Iterator[None]:
+    """Whoever ends it after some time shall have the sentence, and no server left behind."""
+    before = signal.signal(signal.SIGTERM, lambda number, _: sys.exit(128 + number))
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
 
 
 @contextlib.contextmanager

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import gc
 import time
+import traceback
 from collections.abc import Iterator
 from typing import Any
 
@@ -44,6 +45,7 @@ def run(
     gc.freeze()
     known: set[str] = set()
     ctx = 1
+    hopeless: int | None = None
     for count in options.cases:
         about: dict[str, Any] = {
             "device": ready.device,
@@ -56,13 +58,20 @@ def run(
         if time.monotonic() + options.seconds > until_s:
             yield about | {"left_out": "no time is left"}
             continue
+        if hopeless is not None:
+            yield about | {"left_out": f"{hopeless} were too many already"}
+            continue
         crowd = Crowd(desk, made.voices, known, ctx)
-        took_s = _case(engine, desk, crowd, count, options.seconds)
+        try:
+            took_s = _case(engine, desk, crowd, count, options.seconds)
+        except Exception as error:  # noqa: BLE001 - whatever it is, the cases before it are told
+            yield about | failure(error)
+            return  # the engine is in the midst of something
         ctx = crowd.next_ctx
         found = about | figures(crowd.tally, took_s) | _memory(runner)
         yield found
         if (found["c100"] or 0.0) < HOPELESS:
-            return
+            hopeless = count
 
 
 def _case(engine: Engine, desk: Desk, crowd: Crowd, count: int, seconds: float) -> float:
@@ -77,6 +86,12 @@ def _case(engine: Engine, desk: Desk, crowd: Crowd, count: int, seconds: float) 
         if desk.now() > begin_s + took_s + CLEAR_S:
             raise TimeoutError(f"contexts were not let go of within {CLEAR_S:.0f} s")
     return took_s
+
+
+def failure(error: Exception) -> dict[str, Any]:
+    """What is told of a case that came to no end."""
+    traceback.print_exception(error)
+    return {"failed": f"{type(error).__name__}: {error}"}
 
 
 def figures(tally: Tally, took_s: float) -> dict[str, Any]:

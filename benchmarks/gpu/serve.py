@@ -16,10 +16,11 @@ import urllib.error
 import urllib.request
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from benchmarks.gpu.cases import failure
 from benchmarks.gpu.options import Options
 from benchmarks.load import __main__ as load
 from benchmarks.load.options import Options as Load
@@ -40,8 +41,8 @@ LOG_LINES = 20
 
 def run(options: Options, made: Made, device_name: str, until_s: float) -> Iterator[dict[str, Any]]:
     """A case after another on one server."""
-    with tempfile.TemporaryDirectory() as folder, _server(options, made, Path(folder)) as url:
-        _speak_with_each(url, made.voices)
+    with tempfile.TemporaryDirectory() as folder, _server(options, made, Path(folder)) as server:
+        _speak_with_each(server.url, made.voices)
         for count in options.cases:
             about: dict[str, Any] = {
                 "device": device_name,
@@ -51,7 +52,11 @@ def run(options: Options, made: Made, device_name: str, until_s: float) -> Itera
             if time.monotonic() + options.seconds > until_s:
                 yield about | {"left_out": "no time is left"}
                 continue
-            yield about | _case(options, made, url, count)
+            try:
+                server.wait_ready()  # it may have had to start its engine anew
+                yield about | _case(options, made, server.url, count)
+            except Exception as error:  # noqa: BLE001 - whatever it is, the other cases are told
+                yield about | failure(error)
 
 
 def _speak_with_each(url: str, voices: Sequence[str]) -> None:
@@ -90,9 +95,31 @@ def _case(options: Options, made: Made, url: str, count: int) -> dict[str, Any]:
     return {"heard": found["contexts"], **{name: found[name] for name in kept}}
 
 
+@dataclass(frozen=True)
+class _Running:
+    """A server, and where it writes what it has to say."""
+
+    url: str
+    process: subprocess.Popen[bytes]
+    log: Path
+
+    def wait_ready(self) -> None:
+        """Raises ``RuntimeError`` with the end of its log where it does not get so far."""
+        until_s = time.monotonic() + READY_S
+        while time.monotonic() < until_s:
+            body = _get(f"{self.url}/readyz")
+            if body is not None and "failed" not in body:
+                return
+            if self.process.poll() is not None or body is not None:
+                break
+            time.sleep(0.2)
+        lines = self.log.read_text(encoding="utf-8", errors="replace").splitlines()[-LOG_LINES:]
+        raise RuntimeError("\n".join(["the server did not get ready:", *lines]))
+
+
 @contextlib.contextmanager
-def _server(options: Options, made: Made, folder: Path) -> Iterator[str]:
-    """Its address, once it is ready; it is ended on the way out."""
+def _server(options: Options, made: Made, folder: Path) -> Iterator[_Running]:
+    """One that is ready; it is ended on the way out."""
     url = f"http://127.0.0.1:{(port := _free_port())}"
     log = folder / "server.log"
     with log.open("wb") as out:
@@ -104,9 +131,10 @@ def _server(options: Options, made: Made, folder: Path) -> Iterator[str]:
             stdout=out,
             stderr=out,
         )
+    running = _Running(url, process, log)
     try:
-        _wait_ready(url, process, log)
-        yield url
+        running.wait_ready()
+        yield running
     finally:
         process.terminate()
         try:
@@ -132,19 +160,6 @@ def _free_port() -> int:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return int(probe.getsockname()[1])
-
-
-def _wait_ready(url: str, process: subprocess.Popen[bytes], log: Path) -> None:
-    until_s = time.monotonic() + READY_S
-    while time.monotonic() < until_s:
-        body = _get(f"{url}/readyz")
-        if body is not None and "failed" not in body:
-            return
-        if process.poll() is not None or body is not None:
-            break
-        time.sleep(0.2)
-    lines = log.read_text(encoding="utf-8", errors="replace").splitlines()[-LOG_LINES:]
-    raise RuntimeError("\n".join(["the server did not get ready:", *lines]))
 
 
 def _get(address: str) -> str | None:

@@ -11,6 +11,12 @@ GAP_FREE = 0.999
 
 def sentence(cases: Sequence[dict[str, Any]]) -> str:
     """The most contexts at once that are soon heard and heard without gaps."""
+    failed = [case for case in cases if "failed" in case]
+    told = "".join(f" With {case['contexts']} it failed: {case['failed']}." for case in failed)
+    return _of_measured(cases) + told
+
+
+def _of_measured(cases: Sequence[dict[str, Any]]) -> str:
     measured = [case for case in cases if (case.get("first_packet_ms") or {}).get("p99")]
     if not measured:
         return "Nothing was heard in time; a longer run (--seconds) tells more."

@@ -153,8 +153,8 @@ def _too_little(budget: int, least: int, needs: Needs) -> str:
 def _flow_too_little(asked: CosyVoiceSettings, least: int) -> str:
     return (
         f"engine.cosyvoice.flow_mib is {asked.flow_mib}, and what the flow keeps of one context, "
-        f"with {asked.flow_prompt_s:g} s of its voice's recording, needs {_mib(least)} MiB: give it "
-        "that much, 0 for all that is left, or lower engine.cosyvoice.flow_prompt_s"
+        f"with {asked.flow_prompt_s:g} s of its voice's recording, needs {_mib(least)} MiB: give "
+        "it that much, 0 for all that is left, or lower engine.cosyvoice.flow_prompt_s"
     )
 
 

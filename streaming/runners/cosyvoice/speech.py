@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from dataclasses import replace
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 
 from streaming.config import EngineSettings
 from streaming.costs import Costs
@@ -30,6 +30,7 @@ from streaming.runners.cosyvoice.copy_log import NOTHING_KEPT, copy_log
 from streaming.runners.cosyvoice.device import card_of
 from streaming.runners.cosyvoice.flow_stage import FlowStage
 from streaming.runners.cosyvoice.llm_stage import LlmStage
+from streaming.runners.cosyvoice.lost import DeviceLost, lost
 from streaming.runners.cosyvoice.models import Models
 from streaming.runners.cosyvoice.parking import Parking
 from streaming.runners.cosyvoice.progress import Progress
@@ -93,6 +94,7 @@ class Speech:
         self._precision = settings.precision
         self._profiled = settings.cosyvoice.profile is not None
         self._prompts = Prompts(models.tokenizer, models.generation)
+        self._lost: BaseException | None = None
 
     def begin(self, work: Work) -> Utterance:
         """Its text as ids, and nothing made.
@@ -144,8 +146,14 @@ class Speech:
         return [*llm, making]
 
     def step(self, stage: str, batch: Sequence[Work]) -> Sequence[StepResult] | Later:
-        """One step of the stage for each."""
+        """One step of the stage for each.
+
+        Raises:
+            DeviceLost: no step can be computed any more.
+        """
+        self._look()
         later = self._steps[stage].step([work.state for work in batch])
+        later.made.add_done_callback(self._notice)
         return later.land(later.made.result()) if later.made.done() else later
 
     def release(self, state: Utterance) -> None:
@@ -160,7 +168,12 @@ class Speech:
             self._aside(LLM, self.voices.prefixes.trim)
 
     def figures(self) -> dict[str, float]:
-        """Memory that is left, and how often a voice was there when it was wanted."""
+        """Memory that is left, and how often a voice was there when it was wanted.
+
+        Raises:
+            DeviceLost: as a step does.
+        """
+        self._look()
         models, voices = self.models, self.voices
         pool = models.flow.pool
         figures: dict[str, float] = {
@@ -206,6 +219,15 @@ class Speech:
             FLOW: _mode(how, self._flow.warm(self._max_batch)),
             VOCODER: _mode(how, self._vocoder.warm(self._max_batch)),
         }
+
+    def _notice(self, made: Future[Any]) -> None:
+        error = made.exception()
+        if error is not None and lost(error):
+            self._lost = error
+
+    def _look(self) -> None:
+        if self._lost is not None:
+            raise DeviceLost(f"the device is lost: {self._lost}") from self._lost
 
     def _make_room(self) -> int:
         """First voices that nobody speaks with go, then a context that nobody waits for."""

@@ -13,6 +13,7 @@ import torch
 
 from streaming.cosyvoice.capture import give_back
 from streaming.errors import DeviceFull
+from streaming.runners.cosyvoice.lost import lost
 
 T = TypeVar("T")
 
@@ -38,15 +39,17 @@ def together(
     """A result for each row, or what it raised alone.
 
     Where memory does not hold the batch, the device's or the host's, the newest context goes
-    without.
+    without. Raises what a device that is lost has raised: nobody is to blame for that.
     """
     full: DeviceFull | None = None
     try:
         return list(compute(rows))
-    except Exception as error:  # noqa: BLE001 - a network may raise anything; its row is told
+    except Exception as error:  # a network may raise anything; its row is told
         if out_of_memory(error):
             said = str(error).splitlines() or [repr(error)]
             full = DeviceFull(f"memory is full: {said[0]}")
+        elif lost(error):
+            raise
         elif len(rows) == 1:
             return [error]
     # Only here the error is gone, and with it what the step had made before it was raised.

@@ -66,6 +66,53 @@ class Watched(TorchDispatchMode):
         return made
 
 
+class Apart(TorchDispatchMode):
+    """Host and device as they are apart, for what runs outside of a capture.
+
+    Tensors of both may meet only in copies, or where the host's is a single number; what is on the
+    device is asked for nothing. ``slow`` are copies that the host would wait for: torch makes them
+    of memory that is not pinned, or to hand a result over.
+    """
+
+    def __init__(self):
+        super().__init__()
+        self.slow = []
+
+    def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+        del types
+        kwargs, name = kwargs or {}, func.name()
+        given = [each for each in tree_flatten((args, kwargs))[0] if isinstance(each, Tensor)]
+        there = [each for each in given if each.device.type == ELSEWHERE.type]
+        here = [each for each in given if each.device.type != ELSEWHERE.type]
+        if name in {"aten::copy_", "aten::_to_copy"}:
+            return self._copied(func, args, kwargs, there, here)
+        if there and name in _WAITS:
+            raise Refused(f"{name} waits for the device")
+        if there and any(each.dtype == torch.bool for each in _indices(name, args)):
+            raise Refused(f"{name} with a mask waits for the device")
+        if there and any(each.dim() for each in here):
+            raise Refused(f"{name} mixes {[(each.device.type, each.shape) for each in given]}")
+        return func(*args, **kwargs)
+
+    def _copied(self, func, args, kwargs, there, here):
+        into = args[0] if func.name() == "aten::copy_" else None
+        device = kwargs.get("device") if into is None else into.device
+        crosses = device is not None and {each.device.type for each in given_to(args, into)} != {
+            torch.device(device).type
+        }
+        waits = not (kwargs.get("non_blocking") or (into is not None and args[2:3] == (True,)))
+        if crosses and waits and all(each.dim() for each in given_to(args, into)):
+            self.slow.append([tuple(each.shape) for each in (*there, *here)])
+        if into is not None and here and into is here[0] and there:
+            return into  # nothing can be copied out of nowhere
+        return func(*args, **kwargs)
+
+
+def given_to(args, into):
+    """What a copy is of."""
+    return [args[0]] if into is None else [args[1]]
+
+
 def _indices(name, args):
     if not name.startswith(("aten::index", "aten::_unsafe_index")) or len(args) < 2:
         return []

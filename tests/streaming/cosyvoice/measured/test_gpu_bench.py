@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import signal
 import threading
 import time
 from collections import Counter
@@ -313,6 +314,67 @@ class TestCommand:
         broken = replace(made, checkpoint=made.voices_dir)
         with pytest.raises(RuntimeError, match="did not get ready"):
             list(serve.run(TINY, broken, "cpu", time.monotonic() + 60))
+
+    def test_a_case_that_fails_is_a_line_and_those_before_it_are_told(
+        self, made, monkeypatch, capsys
+    ):
+        def case(_engine, _desk, _crowd, count, _seconds):
+            if count > 1:
+                raise TimeoutError("contexts were not let go of")
+            return 1.0
+
+        monkeypatch.setattr(cases, "_case", case)
+        monkeypatch.setattr(cases, "HOPELESS", 0.0)
+        arguments = ["--device", "cpu", "--size", "tiny", "--contexts", "1,2,4"]
+        assert main([*arguments, "--folder", str(made.checkpoint.parent)]) == 1
+        *lines, sentence = capsys.readouterr().out.splitlines()
+        assert [json.loads(line).get("failed") for line in lines] == [
+            None,
+            "TimeoutError: contexts were not let go of",
+        ]
+        assert sentence.endswith("With 2 it failed: TimeoutError: contexts were not let go of.")
+
+    def test_after_a_case_without_hope_the_larger_ones_are_left_out(
+        self, made, runner, monkeypatch
+    ):
+        monkeypatch.setattr(cases, "_case", lambda *_: 1.0)
+        options = replace(TINY, contexts=(1, 2, 4))
+        found = list(cases.run(options, made, runner, until_s=time.monotonic() + 60))
+        assert [case.get("left_out") for case in found] == [
+            None,
+            "1 were too many already",
+            "1 were too many already",
+        ]
+
+    def test_who_is_ended_before_the_end_says_what_was_found(self, made, monkeypatch, capsys):
+        def stopped(*_):
+            yield {"device": "this card", "contexts": 1, "left_out": "no time is left"}
+            signal.raise_signal(signal.SIGTERM)
+
+        monkeypatch.setattr(cases, "run", stopped)
+        arguments = ["--device", "cpu", "--size", "tiny", "--contexts", "1"]
+        before = signal.getsignal(signal.SIGTERM)
+        with pytest.raises(SystemExit) as ended:
+            main([*arguments, "--folder", str(made.checkpoint.parent)])
+        assert signal.getsignal(signal.SIGTERM) is before
+        assert ended.value.code == 128 + signal.SIGTERM
+        line, sentence = capsys.readouterr().out.splitlines()
+        assert json.loads(line)["contexts"] == 1
+        assert sentence.startswith("Nothing was heard")
+
+    def test_a_server_that_dies_fails_its_case_and_the_others_are_tried(self, made, monkeypatch):
+        tried = []
+
+        def case(_options, _made, _url, count):
+            tried.append(count)
+            raise ConnectionError("nobody answers")
+
+        monkeypatch.setattr(serve, "_case", case)
+        monkeypatch.setattr(serve, "_speak_with_each", lambda *_: None)
+        options = replace(TINY, contexts=(1, 2))
+        found = list(serve.run(options, made, "cpu", time.monotonic() + 60))
+        assert tried == [1, 2]
+        assert [case["failed"] for case in found] == ["ConnectionError: nobody answers"] * 2
 
     def test_no_case_begins_that_would_end_too_late(self, made, runner):
         found = list(cases.run(TINY, made, runner, until_s=0.0))
