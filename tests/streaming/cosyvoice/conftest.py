@@ -36,6 +36,19 @@ GOLDEN_DIR = Path(
 collect_ignore_glob = [] if HAS_TORCH else ["*"]
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    marked = [item for item in items if item.get_closest_marker("cuda") is not None]
+    if marked and not _has_cuda():
+        for item in marked:
+            item.add_marker(pytest.mark.skip(reason="needs CUDA"))
+
+
+def _has_cuda() -> bool:
+    import torch  # noqa: PLC0415 - this file is read without torch too
+
+    return torch.cuda.is_available()
+
+
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     if not HAS_TORCH:
         line = "tests/streaming/cosyvoice was NOT RUN: torch is not installed"

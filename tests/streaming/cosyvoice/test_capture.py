@@ -8,8 +8,6 @@ from capturing import ELSEWHERE, Refused, Watched, tape
 
 from streaming.cosyvoice.capture import Captured, CudaRecord
 
-CUDA = torch.cuda.is_available()
-
 
 def doubled(given):
     return given[0] * 2 + given[1][0], given[1].flip(0)
@@ -78,7 +76,7 @@ def test_a_replay_remembers_what_the_host_knew():
     assert captured("a", [torch.full((2,), 3.0)])[0].tolist() == [3.0, 3.0]  # not nine
 
 
-@pytest.mark.skipif(not CUDA, reason="graphs are captured on CUDA alone")
+@pytest.mark.cuda
 @pytest.mark.parametrize("own_stream", [True, False])
 def test_on_cuda_a_replay_gives_what_the_step_gives(own_stream):
     device = torch.device("cuda")

@@ -57,7 +57,7 @@ def test_every_batch_has_a_shape_that_holds_it():
             assert deep >= pages
 
 
-@pytest.mark.skipif(not torch.cuda.is_available(), reason="graphs are captured on CUDA alone")
+@pytest.mark.cuda
 def test_on_cuda_a_replay_is_the_step_itself():
     device = torch.device("cuda")
     shapes = Shapes((2,), (3,))

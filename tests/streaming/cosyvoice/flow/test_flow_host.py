@@ -158,7 +158,7 @@ def test_pinned_memory_is_counted_as_it_is_taken(flow):
     assert [flow.host._taken_bytes(each) for each in (1, 4096, 4097)] == [1, 4096, 8192]
 
 
-@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs CUDA: pinned memory, a stream")
+@pytest.mark.cuda
 def test_on_a_gpu_copies_are_pinned_and_come_back(tiny, make_tokens, make_prompt, speak, finish):
     from streaming.cosyvoice.flow.stream import Flow  # noqa: PLC0415 - where there is a GPU
     from streaming.cosyvoice.flow.v3.network import NetworkV3  # noqa: PLC0415 - the same

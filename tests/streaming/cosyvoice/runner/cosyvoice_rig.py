@@ -22,11 +22,13 @@ SPEECH_A_TEXT_TOKEN = 6
 ENGLISH, MANDARIN = "starter-english", "starter-mandarin"
 
 
-def load(checkpoint, voices_dir, *, slots=10, precision="fp32", flow_mib=256, **cosyvoice):
+def load(
+    checkpoint, voices_dir, *, slots=10, precision="fp32", device="cpu", flow_mib=256, **cosyvoice
+):
     settings = EngineSettings(
         runner="cosyvoice",
         model=str(checkpoint),
-        device="cpu",
+        device=device,
         precision=precision,
         slots=slots,
         max_ahead_s=1000.0,

@@ -102,7 +102,7 @@ def test_a_driver_that_stops_answering_is_told_of_once(driver, capfd):
     assert capfd.readouterr().err.count("nvml_not_used") == 1
 
 
-@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs CUDA: a card to ask about")
+@pytest.mark.cuda
 def test_a_real_card_tells_about_what_cuda_does():
     asked = gauge_of(torch.device("cuda", 0))
     assert asked.source == "nvml"

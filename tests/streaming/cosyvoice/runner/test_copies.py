@@ -44,7 +44,7 @@ def test_what_the_networks_make_without_gradients_can_be_used():
     assert len(Copies(CPU, 4).fetch(given).row(0)) == 4
 
 
-@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs CUDA: pinned memory, events")
+@pytest.mark.cuda
 @pytest.mark.parametrize("streams", [1, 4])
 def test_on_a_gpu_they_are_copied_once_they_are_computed(streams):
     device = torch.device("cuda", 0)

@@ -155,7 +155,7 @@ def test_what_fails_on_the_device_is_told_to_its_own_step():
     place.close()
 
 
-@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs CUDA: streams of a device")
+@pytest.mark.cuda
 @pytest.mark.parametrize("streams", [1, 4])
 def test_on_a_gpu_nothing_runs_on_the_default_stream(streams):
     found = places(CUDA, STAGES, streams)

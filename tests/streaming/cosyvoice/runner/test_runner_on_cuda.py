@@ -1,0 +1,63 @@
+"""The whole runner on a GPU: all stages at once, graphs, pinned memory, and the CPU's audio."""
+
+import logging
+
+import numpy as np
+import pytest
+from cosyvoice_rig import MANDARIN, Rig, few_tokens, load, settled
+
+from streaming.messages import Failed, Finished, Park, Released, Unpark
+
+pytestmark = pytest.mark.cuda
+
+TEXTS = {1: "Hello there, this is one.", 2: "你好。", 3: "Three."}
+
+
+@pytest.fixture(params=["fp32", "fp16", "bf16"])
+def there(request, checkpoint, tmp_path):
+    precision = request.param
+    runner = load(checkpoint, tmp_path, precision=precision, device="cuda", max_batch=4, slots=6)
+    yield runner, precision
+    runner.unload()
+
+
+def test_contexts_come_and_go_and_all_are_heard(there, runner, caplog):
+    on_device, precision = there
+    with caplog.at_level(logging.WARNING):
+        rigs = Rig(on_device), Rig(runner)
+        for rig in rigs:
+            rig.speak(1, TEXTS[1], seed=1)
+            rig.turns(20)
+            rig.speak(4, "This one is interrupted.", seed=4)
+            rig.speak(2, TEXTS[2], seed=2, voice=MANDARIN, speed=1.3)
+            rig.inbox.append(Park(ctx=2))
+            rig.speak(3, TEXTS[3], seed=3, speed=0.7)
+            rig.turns(20)
+            rig.cancel(4)
+            rig.inbox.append(Unpark(ctx=2))
+            rig.run(*TEXTS)
+            while not rig.of(4, Released):
+                rig.turns(1)
+    assert "not captured" not in caplog.text
+    for ctx in TEXTS:
+        assert rigs[0].of(ctx, Finished)
+        assert not rigs[0].of(ctx, Failed)
+        one, other = (rig.pcm(ctx) for rig in rigs)
+        assert len(one) > 2400
+        if precision == "fp32":
+            assert len(one) == len(other)
+            assert np.abs(one - other).max() <= 33  # 1e-3 of full scale
+    assert settled(on_device)
+
+
+def test_it_rests_and_comes_back(there):
+    on_device, _ = there
+    voice = on_device._default
+    on_device.unload()
+    assert not on_device.has_voice(voice)
+    on_device.load_voice(voice)
+    few_tokens(on_device)
+    rig = Rig(on_device)
+    rig.speak(1, TEXTS[3], seed=1)
+    rig.run(1)
+    assert rig.of(1, Finished)
