@@ -13,18 +13,21 @@ pytestmark = pytest.mark.cuda
 TEXTS = {1: "Hello there, this is one.", 2: "你好。", 3: "Three."}
 
 
-@pytest.fixture(params=["fp32", "fp16", "bf16"])
+@pytest.fixture
 def there(request, checkpoint, tmp_path):
-    precision = request.param
-    runner = load(checkpoint, tmp_path, precision=precision, device="cuda", max_batch=4, slots=6)
-    yield runner, precision
+    """A runner on the GPU in the precision that the test names."""
+    runner = load(
+        checkpoint, tmp_path, precision=request.param, device="cuda", max_batch=4, slots=6
+    )
+    yield runner
     runner.unload()
 
 
+@pytest.mark.parametrize("there", ["fp32", "bf16"], indirect=True)
 def test_contexts_come_and_go_and_all_are_heard(there, runner, caplog):
-    on_device, precision = there
+    precision = there._settings.precision
     with caplog.at_level(logging.WARNING):
-        rigs = Rig(on_device), Rig(runner)
+        rigs = Rig(there), Rig(runner)
         for rig in rigs:
             rig.speak(1, TEXTS[1], seed=1)
             rig.turns(20)
@@ -47,17 +50,17 @@ def test_contexts_come_and_go_and_all_are_heard(there, runner, caplog):
         if precision == "fp32":
             assert len(one) == len(other)
             assert np.abs(one - other).max() <= 33  # 1e-3 of full scale
-    assert settled(on_device)
+    assert settled(there)
 
 
+@pytest.mark.parametrize("there", ["fp16"], indirect=True)
 def test_it_rests_and_comes_back(there):
-    on_device, _ = there
-    voice = on_device._default
-    on_device.unload()
-    assert not on_device.has_voice(voice)
-    on_device.load_voice(voice)
-    few_tokens(on_device)
-    rig = Rig(on_device)
+    voice = there._default
+    there.unload()
+    assert not there.has_voice(voice)
+    there.load_voice(voice)
+    few_tokens(there)
+    rig = Rig(there)
     rig.speak(1, TEXTS[3], seed=1)
     rig.run(1)
     assert rig.of(1, Finished)
