@@ -1,4 +1,4 @@
-"""What steps cost before any has run: a profile that was measured, or about a small card's.
+"""What steps cost before any has run: a profile that was measured, or, until a rehearsal, a guess.
 
 Knows: the file that ``python -m benchmarks.gpu --table`` writes. Does not know: what a step does.
 """
@@ -20,7 +20,7 @@ SMALL_CARD: Mapping[str, Cost] = {
 
 
 def priors(path: str | None, window_s: float) -> Mapping[str, Cost]:
-    """What stages cost by that profile; without one, a guess that the first steps correct.
+    """What stages cost by that profile; without one, a guess, which a rehearsal corrects.
 
     Steps are planned as those that look back as far as is usual with that window.
 

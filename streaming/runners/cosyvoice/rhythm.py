@@ -21,10 +21,11 @@ from streaming.steps import Cost, Following, Stage
 
 LLM, FLOW, VOCODER = "llm", "flow", "vocoder"
 
-FIRST_HOP_TOKENS = {"cuda": 8, "cpu": 16}
+FIRST_HOP_TOKENS = {"cuda": 8, "cpu": 22}
 """A GPU has the second hop before those are played, be it a small one (longer ones are heard later,
-as simulated, and leave none of them fewer gaps); a CPU needs 0.64 s. By the device, not by what it
-was seen to do: the cut of the recording decides the sound, which a restart must not change."""
+as simulated, and leave none of them fewer gaps); a CPU needs all that it can have. By the device,
+not by what it was seen to do: the cut of the recording decides the sound, which a restart must not
+change."""
 
 HELD_BACK_TOKENS = 2.0
 """Version 3's vocoder looks 4 frames ahead (and 8 samples); version 2's, 8."""
@@ -60,6 +61,9 @@ STARTING = 3
 WHOLE = 1.4
 """Blocks that the flow computes for each that is heard: a segment begins and ends within one."""
 
+ROOM = {"cuda": 1.0, "cpu": 1.2}
+"""Steps are counted so many times: a CPU is the server's, too, and other programs'."""
+
 LLM_SHARED, FLOW_SHARED, VOCODER_SHARED = 0.68, 0.5, 0.42
 """A step has about this power of the contexts' number as rows (as simulated where the device is
 full: 7 contexts have 3, 2 and 2 rows, 126 have 30, 12 and 8)."""
@@ -93,13 +97,13 @@ def usual(costs: Mapping[str, Cost], window_s: float) -> dict[str, Cost]:
     return {stage: cost.usual(looks[stage]) for stage, cost in costs.items()}
 
 
-def second(contexts: int) -> Sequence[Following]:
-    """The steps that a second of speech takes for so many contexts at once."""
+def second(contexts: int, room: float = 1.0) -> Sequence[Following]:
+    """The steps that a second of speech takes for so many contexts at once, ``room`` times."""
     several = contexts + STARTING
     tokens, hops, chunks = (several**shared for shared in (LLM_SHARED, FLOW_SHARED, VOCODER_SHARED))
     frames = TOKENS_PER_S * FRAMES_PER_TOKEN
     return (
-        Following(LLM, tokens, TOKENS_PER_S * several / tokens),
-        Following(FLOW, hops * frames, EULER_STEPS * WHOLE * several / hops),
-        Following(VOCODER, chunks * frames, several / chunks),
+        Following(LLM, tokens, room * TOKENS_PER_S * several / tokens),
+        Following(FLOW, hops * frames, room * EULER_STEPS * WHOLE * several / hops),
+        Following(VOCODER, chunks * frames, room * several / chunks),
     )

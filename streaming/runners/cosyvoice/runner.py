@@ -17,7 +17,7 @@ from streaming.messages import Ready
 from streaming.runners.base import Copied, Later, StepResult, Work
 from streaming.runners.cosyvoice.models import build
 from streaming.runners.cosyvoice.profile import priors
-from streaming.runners.cosyvoice.rhythm import second, stages
+from streaming.runners.cosyvoice.rhythm import ROOM, second, stages
 from streaming.runners.cosyvoice.speech import Speech
 from streaming.runners.cosyvoice.utterance import Utterance
 from streaming.runners.cosyvoice.voices import LANGUAGES
@@ -45,6 +45,7 @@ class CosyVoiceRunner:
         self._default = settings.default_voice or ""
         self._priors = priors(settings.cosyvoice.profile, settings.cosyvoice.flow_window_s)
         self.stages = stages(settings.cosyvoice.max_batch, self._priors)
+        self._room = 1.0
 
     def load(self) -> None:
         """The networks, the default voice; then a rehearsal, which tells what steps cost.
@@ -54,6 +55,7 @@ class CosyVoiceRunner:
             UnknownVoice: the default voice is not there.
         """
         models = build(self._settings)
+        self._room = ROOM[models.device.type]
         ahead = 2 if models.device.type == "cuda" else 1
         self.stages = stages(self._settings.cosyvoice.max_batch, self._priors, ahead=ahead)
         speech = Speech(models, self._settings)
@@ -128,7 +130,7 @@ class CosyVoiceRunner:
     def second(self, lane: str, contexts: int) -> Sequence[Following]:
         """All voices share the networks."""
         del lane
-        return second(contexts)
+        return second(contexts, self._room)
 
     def figures(self) -> dict[str, float]:
         """Memory that is left, and how often a voice was there when it was wanted."""
