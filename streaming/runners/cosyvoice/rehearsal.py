@@ -86,7 +86,9 @@ class Rehearsal:
                         works.remove(work)
                         self._speaker.release(work.state)
         except DeviceFull:
-            return float("inf")  # there is no room for more
+            if whole:
+                raise
+            return float("inf")  # there is no room for so many
         finally:
             for work in works:
                 self._speaker.release(work.state)

@@ -139,3 +139,8 @@ def test_what_else_goes_wrong_is_raised_and_all_given_back():
     with pytest.raises(ValueError, match="broken"):
         rehearsed(speaker)
     assert speaker.held == 0
+
+
+def test_memory_that_does_not_hold_even_one_is_no_warm_start():
+    with pytest.raises(DeviceFull):
+        rehearsed(Speaker(room=0, failure=DeviceFull("memory is full")))
