@@ -97,9 +97,15 @@ class CudaRecord:
         torch._C._cuda_releasePool(device, pool)  # noqa: SLF001 - nor for this
 
 
-def give_back() -> None:
-    """Let others have what torch keeps of the device for later; without a device, nothing."""
+def give_back(*, all_of_it: bool = False) -> None:
+    """Let others have what torch keeps of the device for later; without a device, nothing.
+
+    ``all_of_it``: nobody computes now, so what is kept for products goes too, and pinned memory.
+    """
     with _ALONE:
+        if all_of_it and torch.cuda.is_initialized():  # type: ignore[no-untyped-call]
+            torch._C._cuda_clearCublasWorkspaces()  # noqa: SLF001 - torch has no other
+            torch._C._host_emptyCache()  # noqa: SLF001 - nor for this before 2.12
         torch.cuda.empty_cache()
 
 

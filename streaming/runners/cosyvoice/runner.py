@@ -70,8 +70,8 @@ class CosyVoiceRunner:
         if self._speech is not None:
             self._speech.close()
             self._speech = None
-            gc.collect()
-            give_back()
+            _collect()
+            give_back(all_of_it=True)
 
     def ready(self, slots: int) -> Ready:
         """Named speakers and starter voices; as many contexts as memory was taken for."""
@@ -143,3 +143,12 @@ class CosyVoiceRunner:
     def _loaded(self) -> Speech:
         assert self._speech is not None, "contexts have a voice, and that is loaded with the model"
         return self._speech
+
+
+def _collect() -> None:
+    """A model refers to itself: only the collector lets go of it, and not where it was frozen."""
+    frozen = gc.get_freeze_count() > 0
+    gc.unfreeze()
+    gc.collect()
+    if frozen:
+        gc.freeze()

@@ -143,6 +143,18 @@ def test_two_networks_are_not_captured_at_once_and_memory_is_given_back_between(
     assert not capture._ALONE.locked()
 
 
+@pytest.mark.parametrize("initialised", [True, False])
+def test_when_a_model_rests_what_was_kept_for_products_and_pinned_goes_too(
+    cuda, monkeypatch, initialised
+):
+    monkeypatch.setattr(torch.cuda, "is_initialized", lambda: initialised)
+    names = ("_cuda_clearCublasWorkspaces", "_host_emptyCache")
+    for name in names:
+        monkeypatch.setattr(torch._C, name, lambda name=name: cuda.append(name), raising=False)
+    give_back(all_of_it=True)
+    assert cuda == [*(names if initialised else ()), "empty_cache"]
+
+
 def full(*_):
     raise torch.OutOfMemoryError("CUDA out of memory.\nTry")
 

@@ -1,0 +1,34 @@
+"""A model that rests has let go of its memory, also where the engine froze what was loaded."""
+
+import gc
+import weakref
+
+import pytest
+from cosyvoice_rig import Rig, load
+
+from streaming.messages import Finished
+
+
+@pytest.fixture
+def frozen():
+    """As the engine's process begins."""
+    gc.collect()
+    yield gc.freeze
+    gc.unfreeze()
+
+
+def test_nothing_of_it_stays(checkpoint, tmp_path, frozen):
+    runner = load(checkpoint, tmp_path, slots=2, flow_mib=64)
+    rig = Rig(runner)
+    rig.speak(1, "One.")
+    rig.run(1)
+    assert rig.of(1, Finished)
+    models = runner._speech.models
+    large = [
+        weakref.ref(each)
+        for each in (models.flow.pool, models.flow.host, models.decoder.cache, models.vocoder)
+    ]
+    del models, rig
+    frozen()
+    runner.unload()
+    assert [each() for each in large] == [None] * 4
