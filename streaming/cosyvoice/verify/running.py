@@ -83,8 +83,7 @@ def run(files: Layout, how: How, report: Report) -> list[Trial]:
 
 
 def _settings(files: Layout, how: How, voices_dir: str) -> EngineSettings:
-    on_gpu = how.device != "cpu" and torch.cuda.is_available()
-    precision = how.precision or ("bf16" if on_gpu else "fp32")
+    precision = how.precision or _usual_precision(how.device)
     return EngineSettings(
         runner="cosyvoice",
         model=str(files.folder),
@@ -97,6 +96,12 @@ def _settings(files: Layout, how: How, voices_dir: str) -> EngineSettings:
         hang_timeout_s=HANG_TIMEOUT_S,
         cosyvoice=CosyVoiceSettings(flow_mib=FLOW_MIB * (2 if precision == "fp32" else 1)),
     )
+
+
+def _usual_precision(device: str) -> Literal["fp32", "fp16", "bf16"]:
+    if device == "cpu" or not torch.cuda.is_available():
+        return "fp32"
+    return "bf16" if torch.cuda.is_bf16_supported(including_emulation=False) else "fp16"
 
 
 def _load(settings: EngineSettings, report: Report) -> Speaking:

@@ -164,6 +164,13 @@ class TestWhatCannotBeTried:
         assert status == 2
         assert "engine.device is 'cuda', but" in said
 
+    @pytest.mark.parametrize(("newer", "precision"), [(True, "bf16"), (False, "fp16")])
+    def test_a_gpu_is_tried_in_the_half_precision_that_it_has(self, monkeypatch, newer, precision):
+        monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+        monkeypatch.setattr(torch.cuda, "is_bf16_supported", lambda **_: newer)
+        assert running._usual_precision("cuda") == precision
+        assert running._usual_precision("cpu") == "fp32"
+
     def test_a_precision_that_the_device_has_not(self, folder):
         status, said = verify(folder, "--device", "cpu", "--precision", "fp16")
         assert status == 2
