@@ -64,7 +64,7 @@ class LiveServer:
 
     def wait_ready(self, timeout_s: float = READY_TIMEOUT_S) -> float:
         """Until ``/readyz`` says so; how many seconds that took."""
-        began = time.monotonic()
+        began, body = time.monotonic(), b""
         while time.monotonic() - began < timeout_s:
             if self.process.poll() is not None:
                 raise AssertionError(f"the server ended early:\n{self.log}")
@@ -74,7 +74,7 @@ class LiveServer:
             if b"failed" in body:
                 raise AssertionError(f"it will never be ready:\n{self.log}")
             time.sleep(0.02)
-        raise AssertionError(f"not ready after {timeout_s} s:\n{self.log}")
+        raise AssertionError(f"not ready after {timeout_s} s: {body!r}\n{self.log}")
 
     def stop(self) -> int:
         """Ask it to end, wait, and tell its exit status."""
