@@ -24,6 +24,8 @@ from streaming.messages import (
     Failed,
     Finished,
     Mark,
+    Segment,
+    SegmentGrown,
     SegmentStarted,
     Skipped,
     Words,
@@ -112,6 +114,8 @@ class Context:
             self.output.put_audio(event.pcm, last=event.last)
         elif isinstance(event, SegmentStarted):
             self._on_segment(event)
+        elif isinstance(event, SegmentGrown):
+            self._tell_segment(event.part, event.position_samples)
         elif isinstance(event, Words):
             self._on_words(event)
         elif isinstance(event, Mark):
@@ -130,10 +134,13 @@ class Context:
             self.output.put(nothing_to_speak(self.id, source))
 
     def _on_segment(self, event: SegmentStarted) -> None:
-        segment = event.segment
         self.segments += 1
-        self.timer.first_segment(segment.char_end)
+        self.timer.first_segment(event.segment.char_end)
         self.transcript.segment_started(event)
+        self._tell_segment(event.segment, event.position_samples)
+
+    def _tell_segment(self, segment: Segment, position_samples: int) -> None:
+        """One begins to sound, or has more text."""
         self.output.put(
             SegmentBegins(
                 ctx=self.id,
@@ -141,7 +148,7 @@ class Context:
                 text=segment.source,
                 char_start=segment.char_start,
                 char_end=segment.char_end,
-                pts_ms=ms_of(event.position_samples),
+                pts_ms=ms_of(position_samples),
             )
         )
 

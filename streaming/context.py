@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import deque
 from dataclasses import dataclass, field
 
+from streaming.growing import joined
 from streaming.messages import SAMPLE_RATE, Open, Segment
 from streaming.steps import Want
 
@@ -16,12 +17,28 @@ HASTY_S = 1.0
 """Who has had so much more than could be heard in the time does not listen, but collects."""
 
 
-@dataclass(frozen=True)
+@dataclass
 class Pending:
-    """A segment that waits, and when it came."""
+    """A segment that waits, and when it came; one that comes in parts grows."""
 
     segment: Segment
     arrived_s: float
+    """Or when that part of it came which had to be waited for."""
+    parts: tuple[Segment, ...] = ()
+    """All that had come by then, and each part since."""
+
+    def __post_init__(self) -> None:
+        """A whole segment is one part."""
+        self.parts = self.parts or (self.segment,)
+
+    def grow(self, part: Segment, now_s: float, *, awaited: bool) -> None:
+        """More of it; ``awaited``: nothing was left to do before it came."""
+        self.segment = joined(self.segment, part)
+        if awaited:
+            self.arrived_s = now_s
+            self.parts = (self.segment,)
+        elif part.source:
+            self.parts = (*self.parts, part)
 
 
 @dataclass(frozen=True)
@@ -48,6 +65,8 @@ class Context:
     ended: bool = False
     parked: bool = False
     voice_ready: bool = True
+    starved: bool = False
+    """Whether nothing more comes of the segment in work before more of its text does."""
     start_s: float = 0.0
     """How long a segment takes from its beginning to its first audio, with others beside it."""
     waited_s: float = 0.0
@@ -75,6 +94,13 @@ class Context:
         """The segment to work on."""
         if self.queue and isinstance(first := self.queue[0], Pending):
             return first
+        return None
+
+    @property
+    def growing(self) -> Pending | None:
+        """The segment of which more parts will come."""
+        if self.queue and isinstance(last := self.queue[-1], Pending) and last.segment.more:
+            return last
         return None
 
     @property

@@ -24,8 +24,9 @@ CHUNK_SAMPLES = 1_920
 Ending = Literal["sentence", "paragraph", "clause", "forced", "end"]
 """Why a segment stops where it does; it decides the pause that follows it."""
 
-TextMode = Literal["auto", "sentence", "manual"]
-"""Who releases text: the front end's judgement, whole sentences alone, or flush and end alone."""
+TextMode = Literal["auto", "sentence", "manual", "interleaved"]
+"""Who releases text: the front end's judgement, whole sentences alone, or flush and end alone; or
+it is given to a model that takes it in mid-sentence, as it comes."""
 
 Reasoning = Literal["speak", "drop"]
 """What becomes of a model's thoughts in the text (``<think>`` and the like)."""
@@ -96,6 +97,7 @@ class Segment(msgspec.Struct, frozen=True, kw_only=True):
 
     ``text`` is what the model is to speak; ``source`` are the client's own characters
     ``[char_start, char_end)`` it came from, offsets counted in code points over the whole context.
+    Where text is interleaved a segment comes in parts, each a ``Segment`` with the same index.
     """
 
     index: int
@@ -109,6 +111,8 @@ class Segment(msgspec.Struct, frozen=True, kw_only=True):
     spans: tuple[Span, ...] = ()
     """What each stretch of ``text`` was in ``source``, in order; empty where nobody kept track."""
     pronunciations: tuple[Pronunciation, ...] = ()
+    more: bool = False
+    """Another part of this segment follows; the last may be empty."""
 
 
 PROBE_CTX = 0
@@ -203,12 +207,14 @@ class Open(Message, frozen=True, kw_only=True):
     priority: int = 0
     """Higher goes first among contexts whose deadlines are alike; -10 to 10."""
     words: bool = False
+    interleaved: bool = False
+    """Its segments come in parts, and are spoken while they come."""
     start_in_ms: int = 0
     """How long until the listener can hear this context (those before it still play)."""
 
 
 class Speak(Message, frozen=True, kw_only=True):
-    """Make this segment's audio, after those before it."""
+    """Make this segment's audio, after those before it; or it is more of the last one."""
 
     ctx: int
     segment: Segment
@@ -278,7 +284,8 @@ class Ready(Message, frozen=True, kw_only=True):
     slots: int
     """How many contexts can be active at once; one more is refused with ``overloaded``."""
     options: tuple[str, ...] = ()
-    """Open's optional features that the runner honours, of ``speed``, ``seed``, ``instruct``."""
+    """Open's optional features that the runner honours, of ``speed``, ``seed``, ``instruct``,
+    ``interleaved``, and ``instruct_interleaved`` for both at once."""
     cloning: bool = False
     """Whether voices can be made of recordings."""
     clone_languages: tuple[str, ...] = ()
@@ -304,6 +311,14 @@ class SegmentStarted(Message, frozen=True, kw_only=True):
 
     ctx: int
     segment: Segment
+    position_samples: int
+
+
+class SegmentGrown(Message, frozen=True, kw_only=True):
+    """The segment that sounds has more text, none of it heard before ``position_samples``."""
+
+    ctx: int
+    part: Segment
     position_samples: int
 
 
@@ -451,6 +466,7 @@ FromEngine = (
     Ready
     | Fatal
     | SegmentStarted
+    | SegmentGrown
     | Audio
     | Words
     | Mark
@@ -462,5 +478,7 @@ FromEngine = (
 )
 ToPrompts = PromptMake
 FromPrompts = PromptReady | Fatal | PromptMade | PromptRefused
-ContextEvent = SegmentStarted | Audio | Words | Mark | Skipped | Finished | Failed | Released
+ContextEvent = (
+    SegmentStarted | SegmentGrown | Audio | Words | Mark | Skipped | Finished | Failed | Released
+)
 """What a context's owner is told, in order."""

@@ -16,7 +16,7 @@ from benchmarks.capacity.world import World
 from streaming.costs import Costs
 from streaming.cosyvoice.flow import cut
 from streaming.cosyvoice.sizes import BLOCK_FRAMES, BLOCK_TOKENS, FRAME_SAMPLES, TOKENS_PER_S
-from streaming.messages import Ready, Voice
+from streaming.messages import Ready, Segment, Voice
 from streaming.runners.base import Copied, Later, Made, StepResult, Work
 from streaming.runners.cosyvoice.progress import Progress
 from streaming.runners.cosyvoice.rhythm import FIRST_HOP_TOKENS, RHYTHM, second, stages
@@ -113,6 +113,9 @@ class ModelledRunner:
         reads = RECORDING_TOKENS + chars // 3
         progress = Progress(RHYTHM, self._first_hop_tokens, work.speed, prefill_tokens=reads)
         return Saying(progress, length, round(RHYTHM.held_back_tokens * 2), reads)
+
+    def grow(self, work: Work, part: Segment) -> None:
+        """Segments come whole."""
 
     def wants(self, work: Work, costs: Costs) -> Sequence[Want]:
         """As its progress says."""

@@ -5,6 +5,7 @@ Knows: counts of samples. Does not know: what they sound like, pauses.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -31,13 +32,20 @@ class CountedTrack(Track):
         """How much audio there is."""
         return self._samples
 
-    def add(self, segment: Segment, made: Made, *, final: bool) -> list[ContextEvent]:
+    def add(
+        self, segment: Segment, made: Made, *, final: bool, parts: Sequence[Segment] = ()
+    ) -> list[ContextEvent]:
         """All of it goes out."""
-        del segment
+        del segment, parts
         count = len(made.samples)
         position, self._samples = self._samples, self._samples + count
         pcm = _BYTES[: 2 * count]
         return [Audio(ctx=self._ctx, position_samples=position, pcm=pcm, last=final and made.done)]
+
+    def grow(self, part: Segment) -> list[ContextEvent]:
+        """Nothing is told of it."""
+        del part
+        return []
 
     def finish(self) -> list[ContextEvent]:
         """Nothing waits."""

@@ -45,15 +45,17 @@ class SegmentJoiner:
         self._owed_samples = 0
         self._owed_at_end_samples = 0
 
-    def begin(self, ending: Ending) -> bytes:
+    def begin(self, ending: Ending | None) -> bytes:
         """A segment starts; how it ends decides the pause after it. The rest of the last pause.
+
+        ``None``: ``end`` will tell, as more text is still to come.
 
         Raises:
             ValueError: while one is going on.
         """
         if self._segment is not None:
             raise ValueError("the segment before has not ended")
-        self._segment = _Segment(ending, _samples(self._pauses.lead_ms))
+        self._segment = _Segment(ending or self._shortest, _samples(self._pauses.lead_ms))
         return self._pay(self._owed_samples)
 
     def push(self, samples: Float32) -> bytes:
@@ -67,8 +69,10 @@ class SegmentJoiner:
         surely = self._sure_pause_samples(segment)
         return to_bytes(segment.release(_kept(surely), self._longest_samples))
 
-    def end(self) -> bytes:
+    def end(self, ending: Ending | None = None) -> bytes:
         """The rest of the segment, and as much of a pause as follows in any case.
+
+        ``ending``: how it ends, where ``begin`` could not know.
 
         A segment without an audible sample is heard as its pause alone, one without any sample
         not at all.
@@ -77,6 +81,7 @@ class SegmentJoiner:
             ValueError: outside a segment.
         """
         segment = self._current()
+        segment.ending = ending or segment.ending
         self._segment = None
         if not segment.samples:
             return b""
@@ -107,15 +112,22 @@ class SegmentJoiner:
             raise ValueError("no segment has begun")
         return self._segment
 
-    def _pause_samples(self, ending: Ending) -> int:
-        pauses = {
+    @property
+    def _shortest(self) -> Ending:
+        return min(self._by_ending, key=self._by_ending.__getitem__)
+
+    @property
+    def _by_ending(self) -> dict[Ending, int]:
+        return {
             "paragraph": self._pauses.paragraph_ms,
             "sentence": self._pauses.sentence_ms,
             "clause": self._pauses.clause_ms,
             "forced": self._pauses.forced_ms,
             "end": self._pauses.end_ms,
         }
-        return _samples(pauses[ending])
+
+    def _pause_samples(self, ending: Ending) -> int:
+        return _samples(self._by_ending[ending])
 
 
 class _Segment:

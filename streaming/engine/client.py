@@ -215,7 +215,7 @@ class EngineClient:
             self._texts[worker].send, to_engine, self._release, self._entrance.let_go, worker
         )
         context = self._contexts[ctx] = EngineContext(ctx, sink, lines)
-        to_engine(requests.to_open(ctx, request, voice))
+        to_engine(requests.to_open(ctx, request, voice, engine))
         longest = self._settings.text.max_segment_chars
         lines.to_text(requests.to_text_open(ctx, request, speaker, engine, longest))
         return context

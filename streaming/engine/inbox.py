@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from streaming.config import EngineSettings
-from streaming.context import Context, Mark, Pending
+from streaming.context import Context, Mark
 from streaming.engine.lines import StageLines
 from streaming.engine.live import Live
 from streaming.engine.roster import Roster
@@ -76,8 +76,7 @@ class Inbox:
         context = live.context
         match message:
             case Speak(segment=segment):
-                context.queue.append(Pending(segment, now_s))
-                self._segments.settle(live)
+                self._segments.take(live, segment)
             case PlaceMark(mark=name):
                 context.queue.append(Mark(name))
                 self._segments.settle(live)

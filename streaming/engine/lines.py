@@ -37,7 +37,7 @@ class StageLines:
         self._max_ahead_s = max_ahead_s
 
     def begin(self, live: Live) -> None:
-        """Its segment has its state, and nothing of it is made."""
+        """Its segment has its state and nothing of it is made, or it had no text and has again."""
         self.ask(live)
         expect(live.context, self._costs)
         self.rank(live)
@@ -51,6 +51,7 @@ class StageLines:
         work.slack_s = deadline_s - now_s
         wants = self._runner.wants(work, self._costs)
         live.context.wants = {want.stage: want for want in wants}
+        live.context.starved = work.starved and not live.under_way.total()
         self._place(live, deadline_s)
 
     def rank(self, live: Live) -> None:
@@ -61,16 +62,18 @@ class StageLines:
     def leave(self, live: Live) -> None:
         """Nothing is to be launched for it."""
         live.context.wants = {}
+        live.context.starved = False
         self.rank(live)
 
     def _place(self, live: Live, deadline_s: float) -> None:
         """Put its steps in the lines of their stages, or take them out."""
         context = live.context
         wants = context.wants
-        parked = not context.runnable(self._max_ahead_s)
+        runnable = context.runnable(self._max_ahead_s)
+        parked = context.starved or not runnable
         if live.work is not None and (parked or live.work.parked):
             _tell_parked(live.work, context, parked, self._now())
-        if parked or not wants:
+        if not runnable or not wants:
             for line in self.each:
                 line.drop(live.ctx)
             return
@@ -93,5 +96,5 @@ def _tell_parked(work: Work, context: Context, parked: bool, now_s: float) -> No
     """Who must wait has as long as its listener has something to hear."""
     work.parked = parked
     if parked and context.head is not None:
-        away = context.parked
+        away = context.parked or context.starved
         work.slack_s = float("inf") if away else context.deadline_s(now_s) - now_s

@@ -11,6 +11,8 @@ from streaming.messages import LexiconEntry, Open, Ready, Reasoning, TextMode, T
 from streaming.voices import catalog
 
 _NEUTRAL_SPEED = 1.0
+INTERLEAVED, WITH_INSTRUCTION = "interleaved", "instruct_interleaved"
+"""What a runner says that takes text in mid-sentence; and that can be told how to speak it."""
 
 
 @dataclass(frozen=True)
@@ -49,11 +51,24 @@ def check(request: ContextRequest, engine: Ready) -> list[tuple[str, str]]:
         "speed": request.speed != _NEUTRAL_SPEED,
         "instruct": request.instruct is not None,
     }
-    return [
-        (option, f"voice {voice.id!r} of the {engine.runner} engine ignores {option!r}")
+    told = f"voice {voice.id!r} of the {engine.runner} engine"
+    ignored = [
+        (option, f"{told} ignores {option!r}")
         for option, wanted in asked.items()
         if wanted and option not in engine.options
     ]
+    if request.text_mode == INTERLEAVED and not interleaves(request, engine):
+        able = " with an instruction" if INTERLEAVED in engine.options else ""
+        told += f" takes no text in mid-sentence{able}: text_mode is 'auto', not 'interleaved'"
+        ignored.append(("text_mode", told))
+    return ignored
+
+
+def interleaves(request: ContextRequest, engine: Ready) -> bool:
+    """Whether its text is given to the model as it comes."""
+    if request.text_mode != INTERLEAVED or INTERLEAVED not in engine.options:
+        return False
+    return request.instruct is None or WITH_INSTRUCTION in engine.options
 
 
 def voice_of(wanted: str | None, language: str, engine: Ready) -> str:
@@ -61,7 +76,7 @@ def voice_of(wanted: str | None, language: str, engine: Ready) -> str:
     return catalog.meant(engine.voices, engine.default_voice, wanted, language)
 
 
-def to_open(ctx: int, request: ContextRequest, voice: str) -> Open:
+def to_open(ctx: int, request: ContextRequest, voice: str, engine: Ready) -> Open:
     """The request as the engine is told of it."""
     return Open(
         ctx=ctx,
@@ -72,6 +87,7 @@ def to_open(ctx: int, request: ContextRequest, voice: str) -> Open:
         instruct=request.instruct,
         priority=request.priority,
         words=request.words,
+        interleaved=interleaves(request, engine),
         start_in_ms=request.start_in_ms,
     )
 
@@ -80,10 +96,11 @@ def to_text_open(
     ctx: int, request: ContextRequest, voice: Voice, engine: Ready, longest_chars: int
 ) -> TextOpen:
     """The request as its front end is told of it; segments as long as settings and engine allow."""
+    refused = request.text_mode == INTERLEAVED and not interleaves(request, engine)
     return TextOpen(
         ctx=ctx,
         language=request.language,
-        text_mode=request.text_mode,
+        text_mode="auto" if refused else request.text_mode,
         max_delay_ms=request.max_delay_ms,
         max_segment_chars=min(longest_chars, engine.max_segment_chars or longest_chars),
         min_segment_chars=engine.min_segment_chars,

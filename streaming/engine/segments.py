@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from streaming.context import Mark
+from streaming.context import Mark, Pending
 from streaming.engine.lines import StageLines
 from streaming.engine.live import Live
 from streaming.engine.roster import Roster
@@ -16,7 +16,7 @@ from streaming.engine.vitals import Vitals
 from streaming.engine.voices import Voices
 from streaming.errors import DeviceFull
 from streaming.messages import Mark as Marked
-from streaming.messages import Message, Skipped
+from streaming.messages import Message, Segment, Skipped
 from streaming.runners.base import Made, Runner, StepResult, Work
 from streaming.text.speakable import has_words
 
@@ -42,6 +42,33 @@ class Segments:
         self._vitals = vitals
         self._out = out
         self._now = now
+
+    def take(self, live: Live, segment: Segment) -> None:
+        """One comes, or the next part of the one that grows."""
+        growing = live.context.growing
+        if growing is not None:
+            self._grow(live, growing, segment)
+            return
+        live.context.queue.append(Pending(segment, self._now()))
+        self.settle(live)
+
+    def _grow(self, live: Live, growing: Pending, part: Segment) -> None:
+        work = live.work if growing is live.context.head else None
+        awaited = work is None or live.context.starved
+        growing.grow(part, self._now(), awaited=awaited)
+        if work is None:
+            return  # it will begin with all that has come by then
+        work.segment = growing.segment
+        self._out += live.track.grow(part)
+        try:
+            self._runner.grow(work, part)
+        except Exception as error:  # noqa: BLE001 - a model may raise anything; its context is told
+            self._roster.fail_on_text(live, error)
+            return
+        if awaited:
+            self._lines.begin(live)
+        else:
+            self._lines.ask(live)
 
     def settle(self, live: Live) -> None:
         """Deal with all that needs no step: marks, segments without a word, the end."""
@@ -93,6 +120,7 @@ class Segments:
             seed=asked.seed,
             instruct=asked.instruct,
             language=asked.language,
+            interleaved=asked.interleaved,
         )
         try:
             work.state = self._runner.begin(work)
@@ -107,7 +135,8 @@ class Segments:
         head = context.head
         assert head is not None, "a step was made of it"
         before = live.track.position_samples
-        self._out += live.track.add(head.segment, made, final=context.on_last_segment)
+        final = context.on_last_segment
+        self._out += live.track.add(head.segment, made, final=final, parts=head.parts)
         samples = live.track.position_samples - before
         context.produced(samples, self._now())
         self._vitals.audio_samples += samples

@@ -6,7 +6,7 @@ the next are due.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
@@ -14,7 +14,14 @@ from streaming.audio.chunker import Chunker
 from streaming.audio.joiner import SegmentJoiner
 from streaming.config import PauseSettings
 from streaming.errors import SynthesisFailed
-from streaming.messages import Audio, ContextEvent, Segment, SegmentStarted, Words
+from streaming.messages import (
+    Audio,
+    ContextEvent,
+    Segment,
+    SegmentGrown,
+    SegmentStarted,
+    Words,
+)
 from streaming.runners.base import Made
 from streaming.text.words import estimate_words
 
@@ -40,18 +47,22 @@ class Track:
         """How much audio there is, with what still waits for its chunk to be full."""
         return self._joined_samples
 
-    def add(self, segment: Segment, made: Made, *, final: bool) -> list[ContextEvent]:
+    def add(
+        self, segment: Segment, made: Made, *, final: bool, parts: Sequence[Segment] = ()
+    ) -> list[ContextEvent]:
         """What a step made of ``segment``; ``final``: nothing of the context comes after it.
+
+        ``parts``: how it came, where that was not at once.
 
         Raises:
             SynthesisFailed: the samples are no numbers.
         """
         if not np.isfinite(made.samples).all():
             raise SynthesisFailed("the voice made samples that are no numbers")
-        events: list[ContextEvent] = [] if self._open else self._begin(segment)
+        events: list[ContextEvent] = [] if self._open else self._begin(segment, parts)
         pcm = self._joiner.push(made.samples)
         if made.done:
-            pcm += self._joiner.end()
+            pcm += self._joiner.end(segment.ending)
             pcm += self._joiner.finish() if final else b""
             self._open = False
         self._joined_samples += len(pcm) // _SAMPLE_BYTES
@@ -59,21 +70,32 @@ class Track:
         events += self._cut(pcm, final=final and made.done)
         return events
 
+    def grow(self, part: Segment) -> list[ContextEvent]:
+        """The segment that is being made has one more part."""
+        self._guess_due = self._words_due
+        return [self._grown(part)] if self._open and part.source else []
+
     def finish(self) -> list[ContextEvent]:
         """The pause at the end, and what has waited for its chunk to be full."""
         pcm = self._joiner.finish()
         self._joined_samples += len(pcm) // _SAMPLE_BYTES
         return list(self._cut(pcm, final=True))
 
-    def _begin(self, segment: Segment) -> list[ContextEvent]:
-        pause = self._joiner.begin(segment.ending)
+    def _begin(self, segment: Segment, parts: Sequence[Segment]) -> list[ContextEvent]:
+        pause = self._joiner.begin(None if segment.more else segment.ending)
         self._joined_samples += len(pause) // _SAMPLE_BYTES
         before = self._cut(pause, final=False)
         self._open = True
         self._words_due = self._guess_due = self._words
         self._segment_start = self._joined_samples
+        first, *others = parts or (segment,)
         at = self._joined_samples
-        return [*before, SegmentStarted(ctx=self._ctx, segment=segment, position_samples=at)]
+        started = SegmentStarted(ctx=self._ctx, segment=first, position_samples=at)
+        return [*before, started, *map(self._grown, others)]
+
+    def _grown(self, part: Segment) -> SegmentGrown:
+        at = self._joined_samples
+        return SegmentGrown(ctx=self._ctx, part=part, position_samples=at)
 
     def _time_words(self, segment: Segment, made: Made) -> Iterator[Words]:
         """Words go out before their audio wherever the segment's length is known by then.

@@ -73,7 +73,7 @@ class Vitals:
 
 def is_late(context: Context, now_s: float) -> bool:
     """Whether its listener hears silence where speech should be, though nothing hinders it."""
-    waits = context.parked or not context.voice_ready or context.hasty
+    waits = context.parked or context.starved or not context.voice_ready or context.hasty
     if context.head is None or waits:
         return False
     allowed_s = LATE_S if context.started else FIRST_LATE_S

@@ -48,7 +48,12 @@ class Work:
     slack_s: float = 0.0
     """How long until the step's audio is needed; infinite while the listener is away."""
     parked: bool = False
-    """Whether the context must wait: its listener is away, or far behind."""
+    """Whether the context must wait: its listener is away, or far behind, or its text has not come.
+    """
+    interleaved: bool = False
+    """The segment may come in parts; how it is spoken must not depend on when they came."""
+    starved: bool = False
+    """Told by ``wants``: nothing more comes of it before more of its text does."""
 
 
 @dataclass(frozen=True)
@@ -129,6 +134,9 @@ class Runner(Protocol):
     def begin(self, work: Work) -> Any:
         """The state of a segment of which nothing is made. Raises what the context is told."""
 
+    def grow(self, work: Work, part: Segment) -> None:
+        """More of a segment that came in parts: ``work.segment`` has it. Raises as ``begin``."""
+
     def wants(self, work: Work, costs: Costs) -> Sequence[Want]:
         """The steps that could be launched for that row now; none while it waits for another."""
         ...
@@ -176,6 +184,9 @@ class OneStage:
     def begin(self, work: Work) -> Any:
         """Nothing: a first step finds no state."""
         del work
+
+    def grow(self, work: Work, part: Segment) -> None:
+        """Segments come whole: ``interleaved`` is none of its options."""
 
     def wants(self, work: Work, costs: Costs) -> Sequence[Want]:
         """Always the next step."""

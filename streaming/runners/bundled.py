@@ -12,7 +12,7 @@ from typing import Any
 
 from streaming.config import EngineSettings
 from streaming.costs import Costs
-from streaming.messages import Ready
+from streaming.messages import Ready, Segment
 from streaming.runners.base import Copied, Later, StepResult, Work
 from streaming.runners.embedded import EmbeddedRunner
 from streaming.runners.mandarin.voice import MANDARIN, MandarinRunner
@@ -57,6 +57,9 @@ class BundledRunner:
     def begin(self, work: Work) -> Any:
         """What its voice's runner begins with."""
         return self._runner(work.voice).begin(work)
+
+    def grow(self, work: Work, part: Segment) -> None:
+        """Segments come whole to both."""
 
     def wants(self, work: Work, costs: Costs) -> Sequence[Want]:
         """What its voice's runner wants."""

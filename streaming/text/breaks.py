@@ -1,3 +1,4 @@
+# ruff: noqa: RUF001 - full-width marks are meant
 """Where to break a sentence that is too long, or that may wait no longer.
 
 Knows: graphemes, words, white space. Does not know: when a break is needed.
@@ -11,7 +12,7 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from streaming.messages import Ending
-from streaming.text.marks import CLAUSES, CLOSERS, OPENERS, STOPS, caseless
+from streaming.text.marks import CLAUSES, CLOSERS, OPENERS, STOPS, caseless, width
 from streaming.text.verdict import Rank
 
 ZWJ = "\u200d"
@@ -21,6 +22,16 @@ _EXTENDS = re.compile(
 _KEPT_BEFORE = frozenset(
     STOPS + CLAUSES + CLOSERS + "々ーゝゞぁぃぅぇぉっゃゅょァィゥェォッャュョ%℃°"
 )
+
+
+PLAIN_WORDS_AFTER = 2
+LEAST_PLAIN_WIDTH = 12
+"""What a unit of plain words has at least, so that it is worth a message of its own."""
+_HAN = "\u3400-\u4dbf\u4e00-\u9fff"
+_PLAIN_WORD = re.compile(r"[ \t]*([^\W\d_]+(?:['’][^\W\d_]+)?)([,:]?)(?=\s)")
+_PLAIN_CLAUSE = re.compile(rf"[ \t]*[{_HAN}、]+[，：](?=[{_HAN}]{{2}})")
+_SHORT_WORDS = frozenset("AIaeiouvyàé")
+"""Letters that are words, not initials."""
 
 
 class Place(NamedTuple):
@@ -57,6 +68,39 @@ def best_break(text: str, begin: int, limit: int, places: Iterable[Place]) -> Br
     if blank is not None:
         return Break(blank, "forced")
     return Break(_inside_word(text, begin, limit), "forced")
+
+
+def plain_break(text: str, begin: int, *, between_words: bool = True) -> Break | None:
+    """Where the first unit of ``text[begin:]`` ends within its sentence.
+
+    Only where there is nothing else but words of letters, as far as two words behind that place:
+    what stands between other signs (numbers, Markdown, names in capitals) is read as a whole.
+    Between Han characters it is a clause mark; between words, a blank or a mark.
+    """
+    places: list[Break] = []
+    at = len(text) - len(text[begin:].lstrip())
+    while True:
+        if found := _PLAIN_CLAUSE.match(text, at):
+            places.append(Break(found.end(), "clause"))
+            after = 0
+        elif (found := _PLAIN_WORD.match(text, at)) and _plain(found[1]):
+            places.append(Break(found.end(), "clause" if found[2] else "forced"))
+            after = PLAIN_WORDS_AFTER
+        else:
+            return None
+        at = found.end()
+        if len(places) > after:
+            cut = places[-1 - after]
+            here = between_words or cut.ending == "clause"
+            if here and width(text[begin : cut.end]) >= LEAST_PLAIN_WIDTH:
+                return cut
+
+
+def _plain(word: str) -> bool:
+    """Whether it is a word in a script with capitals, and no acronym, initial or Roman numeral."""
+    if any(map(caseless, word)):
+        return False
+    return word[1:].islower() if len(word) > 1 else word in _SHORT_WORDS
 
 
 def last_blank(text: str, begin: int, limit: int) -> int | None:

@@ -26,6 +26,7 @@ from streaming.messages import (
 )
 from streaming.text.normal.lexicon import layered
 from streaming.text.normal.normaliser import Normaliser
+from streaming.text.parts import Parts
 from streaming.text.pipeline import TextPipeline
 from streaming.text.reasoning import ReasoningFilter
 from streaming.text.segmenter import Segmenter
@@ -39,7 +40,7 @@ class FrontEnd:
     def __init__(self, settings: TextSettings) -> None:
         self._settings = settings
         self._server_lexicon = tuple(line for line in settings.lexicon if not line.voice)
-        self._texts: dict[int, TextPipeline] = {}
+        self._texts: dict[int, TextPipeline | Parts] = {}
         self._due_s: dict[int, float] = {}
         self._queue: list[tuple[float, int]] = []
 
@@ -100,20 +101,24 @@ class FrontEnd:
         self._schedule(ctx)
         return out
 
-    def _open(self, message: TextOpen) -> TextPipeline:
+    def _open(self, message: TextOpen) -> TextPipeline | Parts:
+        lexicon = layered(self._server_lexicon, self._lexicon_of(message.voice), message.lexicon)
+        interleaved = message.text_mode == "interleaved"
+        longest = min(message.max_segment_chars, self._settings.max_segment_chars)
         segmenter = Segmenter(
             language=message.language,
             text_mode=message.text_mode,
-            max_segment_chars=min(message.max_segment_chars, self._settings.max_segment_chars),
-            min_segment_chars=message.min_segment_chars,
+            max_segment_chars=longest,
+            min_segment_chars=0 if interleaved else message.min_segment_chars,
             first_segment_min_chars=self._settings.first_segment_min_chars,
             idle_release_ms=self._settings.idle_release_ms,
             max_delay_ms=message.max_delay_ms,
+            between_words=not lexicon.has_phrases,
         )
-        lexicon = layered(self._server_lexicon, self._lexicon_of(message.voice), message.lexicon)
         normaliser = Normaliser(message.voice_languages, lexicon, message.language, message.marks)
         drop = message.reasoning == "drop"
-        return TextPipeline(segmenter, normaliser, ReasoningFilter() if drop else None)
+        text = TextPipeline(segmenter, normaliser, ReasoningFilter() if drop else None)
+        return Parts(text, longest, message.max_delay_ms) if interleaved else text
 
     def _lexicon_of(self, voice: str) -> tuple[LexiconEntry, ...]:
         return tuple(line for line in self._settings.lexicon if line.voice and line.voice == voice)

@@ -11,7 +11,15 @@ import msgspec
 from streaming.messages import Segment, TextMode
 from streaming.text.arrivals import Arrivals
 from streaming.text.boundaries import judge
-from streaming.text.breaks import ZWJ, Break, Place, best_break, breaks_between_words, last_blank
+from streaming.text.breaks import (
+    ZWJ,
+    Break,
+    Place,
+    best_break,
+    breaks_between_words,
+    last_blank,
+    plain_break,
+)
 from streaming.text.marks import NEWLINES, WIDE_STOPS
 from streaming.text.pending import Pending
 from streaming.text.speakable import guess_language, spoken_text
@@ -40,10 +48,13 @@ class Segmenter:
         first_segment_min_chars: int = 40,
         idle_release_ms: int = 300,
         max_delay_ms: int | None = None,
+        between_words: bool = True,
     ) -> None:
+        """``between_words``: whether interleaved text may be cut there too."""
         self._language = "" if language == "auto" else language
         self._seen_language = ""
         self._mode = text_mode
+        self._between_words = between_words
         self._limit = max_segment_chars
         self._least = min(min_segment_chars, max_segment_chars)
         self._short: tuple[int, Verdict] | None = None
@@ -134,9 +145,12 @@ class Segmenter:
         pending, out = self._pending, list[Segment]()
         while True:
             mark, found = pending.next_mark(self._limit)
-            over = pending.advance(mark, self._limit)
+            unit = self._unit()
+            over = pending.advance(unit.end if unit else mark, self._limit)
             if over is not None:
                 self._force(over, out)
+            elif unit:
+                self._let_go(unit, unit.end, out)
             elif found:
                 verdict = self._judge(mark, final=final)
                 if verdict is None:
@@ -147,6 +161,13 @@ class Segmenter:
         self._undecided = found
         pending.trim()
         return out
+
+    def _unit(self) -> Break | None:
+        """What of a sentence can be let go for a model that takes text in its midst."""
+        if self._mode != "interleaved":
+            return None
+        pending = self._pending
+        return plain_break(pending.text, pending.start, between_words=self._between_words)
 
     def _judge(self, mark: int, *, final: bool) -> Verdict | None:
         pending = self._pending

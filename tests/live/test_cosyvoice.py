@@ -6,8 +6,7 @@ import asyncio
 import json
 import os
 import signal
-from collections.abc import Callable, Iterator
-from functools import cache
+from collections.abc import Callable
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -28,60 +27,6 @@ UNPACED = {"pacing": {"lead_ms": None}}
 PCM = {"audio": {"codec": "pcm_s16le"}, **UNPACED}
 SPEECH_S = 90.0
 """Random networks do not know when to stop, and the machine may be busy."""
-
-
-Server = Callable[[Generation], LiveServer]
-"""``server_of(generation)``."""
-
-
-@pytest.fixture(scope="module")
-def checkpoint_of(tmp_path_factory: pytest.TempPathFactory) -> Callable[[Generation], Path]:
-    """``checkpoint_of(generation)``: a folder, written when it is first asked for."""
-    from streaming.cosyvoice.tiny import write  # noqa: PLC0415 - needs torch
-
-    @cache
-    def written(generation: Generation) -> Path:
-        folder = tmp_path_factory.mktemp(generation)
-        write(folder, generation)
-        return folder
-
-    return written
-
-
-@pytest.fixture(scope="module")
-def server_of(
-    checkpoint_of: Callable[[Generation], Path], tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[Server]:
-    started: dict[str, LiveServer] = {}
-
-    def of(generation: Generation) -> LiveServer:
-        if generation not in started:
-            folder = tmp_path_factory.mktemp(f"server-{generation}")
-            started[generation] = start(
-                folder,
-                engine__model=checkpoint_of(generation),
-                engine__device="cpu",
-                engine__slots=8,
-                engine__voices_dir=folder / "voices",
-                engine__cosyvoice__flow_mib=256,
-            )
-        return started[generation]
-
-    yield of
-    for live in started.values():
-        live.stop()
-
-
-@pytest.fixture
-def server(server_of: Server) -> LiveServer:
-    """Of version 3."""
-    return server_of("cosyvoice3")
-
-
-@pytest.fixture(params=["cosyvoice3", "cosyvoice2"])
-def either(request: pytest.FixtureRequest, server_of: Server) -> LiveServer:
-    """Of each version, for what does not take long."""
-    return server_of(request.param)
 
 
 async def test_it_says_what_it_is_and_who_speaks(either: LiveServer) -> None:

@@ -296,6 +296,18 @@ async def test_an_option_the_voice_cannot_honour_is_told(live_server: LiveServer
     )
 
 
+async def test_a_voice_that_takes_whole_segments_alone_says_so_and_speaks(
+    live_server: LiveServer,
+) -> None:
+    async with talking(live_server.ws_url, FAST) as talk:
+        done = await talk.speak("Hello there. And you?", ctx="a", text_mode="interleaved")
+    (warning,) = talk.events("warning")
+    assert (warning["code"], warning["option"]) == ("option_ignored", "text_mode")
+    assert "'auto'" in warning["message"]
+    assert done["samples"] > 0
+    assert [each["index"] for each in talk.events("segment")] == [0, 1]
+
+
 async def test_text_the_voice_cannot_speak_is_told_after_what_it_could(
     live_server: LiveServer,
 ) -> None:

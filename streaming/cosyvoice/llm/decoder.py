@@ -162,12 +162,25 @@ class Decoder:
         heapq.heappop(self._free)  # only now: a copy may find no memory
         return made
 
+    def suffices(self, prompt: LlmPrompt, text: Sequence[int], *, ended: bool) -> bool:
+        """Whether a streamed one of that text would want more than its prefix."""
+        script = StreamedText(
+            self.model.sizes.generation, self.model.ids, prompt, text, self.limits
+        )
+        if ended:
+            script.end()
+        script.skip_prefix()
+        return bool(script.pieces)
+
     def append(self, decoding: Decoding, text: Sequence[int]) -> None:
-        """More text of a streamed one. Raises ``OutOfPositions`` where a new segment is due."""
+        """More text of a streamed one, which no step is under way for, in whatever thread.
+
+        Raises ``OutOfPositions`` where a new segment is due.
+        """
         _streamed(decoding).append(text)
 
     def end_text(self, decoding: Decoding) -> None:
-        """A streamed one's text is complete."""
+        """A streamed one's text is complete; as ``append``."""
         _streamed(decoding).end()
 
     def step(self, batch: Sequence[Decoding]) -> list[list[int] | Exception]:

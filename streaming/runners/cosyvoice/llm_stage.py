@@ -12,7 +12,7 @@ import torch
 
 from streaming.cosyvoice.llm.decoder import Decoder, Launched
 from streaming.cosyvoice.llm.decoding import Decoding
-from streaming.errors import SynthesisFailed
+from streaming.errors import CosystreamError, SynthesisFailed
 from streaming.runners.base import Later, Made, StepResult
 from streaming.runners.cosyvoice.progress import Progress
 from streaming.runners.cosyvoice.threads import Place
@@ -39,6 +39,7 @@ class LlmStage:
     def step(self, rows: Sequence[Utterance]) -> Later:
         """One piece of each; the next one may be launched before this has come to its end."""
         for row in rows:
+            _take_text(row)
             row.progress.begin_llm()
         made = self._place.run(lambda: together(rows, self._compute))
 
@@ -46,6 +47,31 @@ class LlmStage:
             return [self._land(*each) for each in zip(rows, launched, strict=True)]
 
         return Later(made, land)
+
+    def grow(self, row: Utterance) -> None:
+        """More of its text has come, or it is complete.
+
+        Where a step of it is under way, it is given that text when the step has come to its end.
+
+        Raises:
+            OutOfPositions: it is more than fits.
+            SynthesisFailed: nothing was said of it.
+        """
+        arriving, progress = row.arriving, row.progress
+        if arriving is None or progress.llm_under_way or progress.llm_done:
+            return
+        if row.decoding is None:
+            text = (*row.text, *arriving.ids)
+            enough = self._decoder.suffices(row.prompt, text, ended=arriving.complete)
+            progress.llm_waits = not enough
+            return
+        if arriving.ids:
+            self._decoder.append(row.decoding, arriving.ids)
+            _take_text(row)
+        if arriving.complete and not row.ended:
+            row.ended = True
+            self._decoder.end_text(row.decoding)
+        self._count(row, row.decoding, 0)
 
     def release(self, utterance: Utterance) -> None:
         """Free its slot, after what was launched for it."""
@@ -68,8 +94,11 @@ class LlmStage:
                     row.text,
                     seed=row.seed,
                     segment=row.segment,
-                    prefix=row.voice.prefixes.get(row.prompt),
+                    streamed=row.arriving is not None,
+                    prefix=row.voice.prefixes.get(row.beginning),
                 )
+                if row.ended:
+                    self._decoder.end_text(row.decoding)
             except Exception as error:  # of our tree or not, it is the row's
                 if out_of_memory(error):
                     raise  # it is the newest's
@@ -79,7 +108,7 @@ class LlmStage:
     def _keep_prefix(self, row: Utterance) -> None:
         """What a voice begins with is kept as soon as it has once been computed."""
         prefixes = row.voice.prefixes
-        if row.decoding is None or row.prompt in prefixes:
+        if row.decoding is None or row.beginning in prefixes:
             return
         try:
             prefix = self._decoder.prefix_of(row.decoding)
@@ -88,7 +117,7 @@ class LlmStage:
         if prefix is not None:
             while len(prefixes) >= MOST_PREFIXES:
                 del prefixes[next(iter(prefixes))]
-            prefixes[row.prompt] = prefix
+            prefixes[row.beginning] = prefix
 
     def _release(self, utterance: Utterance) -> None:
         if utterance.decoding is not None:
@@ -101,12 +130,27 @@ class LlmStage:
             return made
         assert row.decoding is not None, "a step begins it"
         row.tokens += made
-        _count(row.progress, row.decoding, len(made))
-        if row.decoding.done:
+        try:
+            self._count(row, row.decoding, len(made))
+            self.grow(row)
+        except CosystreamError as error:
+            return error
+        return Made(_NOTHING, done=False, state=row, expected_samples=row.expected_samples)
+
+    def _count(self, row: Utterance, decoding: Decoding, made: int) -> None:
+        """What is made, and what it wants next."""
+        _count(row.progress, decoding, made)
+        if decoding.done:
             self.release(row)
             if not row.progress.made_tokens:
-                return SynthesisFailed(f"the model found nothing to say (seed {row.seed})")
-        return Made(_NOTHING, done=False, state=row, expected_samples=row.expected_samples)
+                raise SynthesisFailed(f"the model found nothing to say (seed {row.seed})")
+
+
+def _take_text(row: Utterance) -> None:
+    """What has come of it is given to its decoding, or will be when that begins."""
+    if row.arriving is not None:
+        row.text = (*row.text, *row.arriving.take())
+        row.ended = row.ended or (row.decoding is None and row.arriving.complete)
 
 
 def _count(progress: Progress, decoding: Decoding, made: int) -> None:

@@ -31,6 +31,8 @@ class Progress:
     """Of its steps, how many are launched and have not come to their end."""
     llm_waits: bool = False
     """For text that has not come."""
+    llm_hears: bool = False
+    """Before its next step is known, what this one draws: text that comes is interleaved."""
     llm_done: bool = False
     made_tokens: int = 0
     taken_tokens: int = 0
@@ -123,7 +125,7 @@ class Progress:
         self.hop = 0
 
     def _llm(self, waiting_s: float) -> Want | None:
-        if self.llm_under_way and self.prefill_tokens:
+        if self.llm_under_way and (self.prefill_tokens or self.llm_hears):
             return None  # what follows a piece of prompt is known once that has come to its end
         usable = self.available + self.llm_under_way - self.rhythm.lookahead_tokens
         if usable >= LARGEST_TOKENS:

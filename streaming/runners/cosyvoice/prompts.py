@@ -37,8 +37,10 @@ class Prompts:
         self._tokenizer = tokenizer
         self._generation = generation
 
-    def of(self, voice: Spoken, instruct: str | None, language: str, text_tokens: int) -> LlmPrompt:
-        """For a text of so many tokens in that language (empty: nobody knows).
+    def of(
+        self, voice: Spoken, instruct: str | None, language: str, text_tokens: int | None
+    ) -> LlmPrompt:
+        """For a text of so many tokens (None: nobody knows yet) in that language (empty: as well).
 
         An instruction takes the transcript's place. Without one the text goes on from the
         recording, unless it is in another language or much shorter than the transcript.
@@ -47,7 +49,8 @@ class Prompts:
             return self._prompt(texts.instruct(instruct, self._generation))
         said = self._said(voice)
         foreign = bool(voice.language and language) and voice.language != language
-        if not voice.speech or foreign or text_tokens < SHORT * len(said):
+        short = text_tokens is not None and text_tokens < SHORT * len(said)
+        if not voice.speech or foreign or short:
             return self._prompt(texts.cross_lingual(self._generation))
         return LlmPrompt(self._before(voice), voice.speech)
 

@@ -12,8 +12,9 @@ from collections.abc import Sequence
 from streaming.config import EngineSettings
 from streaming.costs import Costs
 from streaming.cosyvoice.capture import give_back
+from streaming.cosyvoice.sizes import Generation
 from streaming.cosyvoice.special_tokens import MARKS
-from streaming.messages import Ready
+from streaming.messages import Ready, Segment
 from streaming.runners.base import Copied, Later, StepResult, Work
 from streaming.runners.cosyvoice.models import build
 from streaming.runners.cosyvoice.profile import priors
@@ -28,6 +29,13 @@ SHORTEST_CHARS = 20
 """Ten Chinese characters, or five English tokens: of less the model makes too much or too little,
 so it is spoken with the sentence after it. A segment of 200 has 60 to 80 tokens, as the models'
 authors cut them."""
+
+
+_OPTIONS: dict[Generation, tuple[str, ...]] = {
+    "cosyvoice2": ("speed", "seed", "instruct", "interleaved"),
+    "cosyvoice3": ("speed", "seed", "instruct", "interleaved", "instruct_interleaved"),
+}
+"""Version 3 reads an instruction before all text; version 2 would begin to speak within it."""
 
 
 def create(settings: EngineSettings) -> CosyVoiceRunner:
@@ -83,7 +91,7 @@ class CosyVoiceRunner:
             voices=speech.voices.own,
             default_voice=self._default,
             slots=min(slots, models.decoder.cache.slots),
-            options=("speed", "seed", "instruct"),
+            options=_OPTIONS[models.generation],
             cloning=True,
             clone_languages=LANGUAGES[models.generation],
             voice_model=models.listener.model,
@@ -114,6 +122,15 @@ class CosyVoiceRunner:
             SynthesisFailed: there is nothing to say.
         """
         return self._loaded().begin(work)
+
+    def grow(self, work: Work, part: Segment) -> None:
+        """More text of a segment that comes in parts.
+
+        Raises:
+            OutOfPositions: it is more than the LLM has room for.
+            SynthesisFailed: there is nothing to say.
+        """
+        self._loaded().grow(work, part)
 
     def wants(self, work: Work, costs: Costs) -> Sequence[Want]:
         """As its progress says; before its first hop, its voice."""

@@ -18,6 +18,7 @@ from streaming.costs import Costs
 from streaming.cosyvoice.capture import give_back
 from streaming.cosyvoice.prompt.spelling import spell
 from streaming.cosyvoice.sizes import FRAMES_PER_TOKEN
+from streaming.cosyvoice.token_stream import TokenStream
 from streaming.cosyvoice.vocoder import MelStretch
 from streaming.engine.notes import note, note_error
 from streaming.errors import SynthesisFailed
@@ -38,7 +39,7 @@ from streaming.runners.cosyvoice.prompts import Prompts
 from streaming.runners.cosyvoice.rehearsal import Rehearsal
 from streaming.runners.cosyvoice.rhythm import FLOW, LLM, RHYTHMS, VOCODER
 from streaming.runners.cosyvoice.threads import FIRST, LAST, places
-from streaming.runners.cosyvoice.utterance import Utterance
+from streaming.runners.cosyvoice.utterance import Arriving, Utterance
 from streaming.runners.cosyvoice.vocoder_stage import VocoderStage
 from streaming.runners.cosyvoice.voice_parts import VoicePart
 from streaming.runners.cosyvoice.voices import Voices
@@ -102,20 +103,37 @@ class Speech:
         Raises:
             SynthesisFailed: there is nothing to say.
         """
-        text = self._ids(work.segment)
-        if not text:
+        text = () if work.interleaved else self._ids(work.segment)
+        if not text and not work.interleaved:
             raise SynthesisFailed(f"the model finds nothing to say in {work.segment.text[:80]!r}")
         voice = self.voices.take(work.voice)
         try:
             row = self._row(work, text, voice)
+            self._llm.grow(row)
         except BaseException:
             self.voices.give_back(voice)
             raise
         self._parking.add(work)
         return row
 
+    def grow(self, work: Work, part: Segment) -> None:
+        """More text of a segment, or that it is complete.
+
+        Raises:
+            OutOfPositions: it is more than the LLM has room for.
+            SynthesisFailed: there is nothing to say.
+        """
+        row: Utterance = work.state
+        assert row.arriving is not None, "only interleaved text comes in parts"
+        row.arriving.add(self._spelled(part), more=part.more)
+        row.usual_samples = _usual_samples(work)
+        self._llm.grow(row)
+
     def _row(self, work: Work, text: tuple[int, ...], voice: VoicePart) -> Utterance:
-        prompt = self._prompts.of(voice.spoken, work.instruct, work.segment.language, len(text))
+        arriving = self._arriving(work)
+        known = None if arriving else len(text)
+        prompt = self._prompts.of(voice.spoken, work.instruct, work.segment.language, known)
+        given = len(arriving.ids) if arriving else len(text)
         return Utterance(
             ctx=work.ctx,
             segment=work.segment.index,
@@ -127,23 +145,34 @@ class Speech:
                 self._rhythm,
                 block_rest=self._rhythm.block_tokens,
                 speed=work.speed,
-                prefill_tokens=len(prompt.text) + len(text) + len(prompt.speech),
+                prefill_tokens=len(prompt.text) + given + len(prompt.speech),
+                llm_hears=arriving is not None,
             ),
             stretch=MelStretch(work.speed),
             sound=self.models.vocoder.begin(_sound_seed(work)),
-            usual_samples=round(usual_samples(work.segment) / work.speed),
+            arriving=arriving,
+            usual_samples=_usual_samples(work),
         )
+
+    def _arriving(self, work: Work) -> Arriving | None:
+        if not work.interleaved:
+            return None
+        arriving = Arriving(TokenStream(self.models.tokenizer))
+        arriving.add(self._spelled(work.segment), more=work.segment.more)
+        return arriving
 
     def wants(self, work: Work, costs: Costs) -> Sequence[Want]:
         """As its progress says; before its first hop, its voice."""
         row: Utterance = work.state
-        if self._flow.begin(row):
-            return row.progress.wants(work.slack_s, costs)
+        begun = self._flow.begin(row)
+        wants = row.progress.wants(work.slack_s, costs)
+        work.starved = row.progress.llm_waits and not wants
+        if begun:
+            return wants
         first = row.progress.block_rest
         frames = float(max(self._rhythm.block_tokens, len(row.voice.flow.prompt.tokens)))
         making = Want(FLOW, frames * FRAMES_PER_TOKEN, self._rhythm.render(first))
-        llm = [want for want in row.progress.wants(work.slack_s, costs) if want.stage == LLM]
-        return [*llm, making]
+        return [*(want for want in wants if want.stage == LLM), making]
 
     def step(self, stage: str, batch: Sequence[Work]) -> Sequence[StepResult] | Later:
         """One step of the stage for each.
@@ -252,8 +281,10 @@ class Speech:
         self._places[stage].run(work).add_done_callback(_tell_failure)
 
     def _ids(self, segment: Segment) -> tuple[int, ...]:
-        spelled = spell(segment, self.models.generation)
-        return tuple(self.models.tokenizer.encode(spelled.text, control=False))
+        return tuple(self.models.tokenizer.encode(self._spelled(segment), control=False))
+
+    def _spelled(self, segment: Segment) -> str:
+        return spell(segment, self.models.generation).text
 
 
 def _tell_failure(aside: Future[None]) -> None:
@@ -270,6 +301,10 @@ def _watch(models: Models, spare: Callable[[], int]) -> Watch | None:
     if models.gauge is None:
         return None
     return Watch(models.gauge, models.share.reserve_bytes, spare)
+
+
+def _usual_samples(work: Work) -> int:
+    return round(usual_samples(work.segment) / work.speed)
 
 
 def _sound_seed(work: Work) -> int:

@@ -13,9 +13,33 @@ from streaming.cosyvoice.flow.values import FlowState, Hop
 from streaming.cosyvoice.llm.decoding import Decoding
 from streaming.cosyvoice.llm.script import LlmPrompt
 from streaming.cosyvoice.sizes import FRAME_SAMPLES, FRAMES_PER_TOKEN
+from streaming.cosyvoice.token_stream import TokenStream
 from streaming.cosyvoice.vocoder import MelStretch, VocoderState
 from streaming.runners.cosyvoice.progress import Progress
-from streaming.runners.cosyvoice.voice_parts import VoicePart
+from streaming.runners.cosyvoice.voice_parts import Beginning, VoicePart
+
+
+@dataclass(eq=False)
+class Arriving:
+    """Text of a segment that comes in parts, on its way to the LLM."""
+
+    stream: TokenStream
+    ids: list[int] = field(default_factory=list)
+    """What has come and was not given to the LLM."""
+    complete: bool = False
+    """Whether no more will come."""
+
+    def add(self, text: str, *, more: bool) -> None:
+        """A part of it."""
+        self.ids += self.stream.append(text)
+        if not more:
+            self.ids += self.stream.end()
+            self.complete = True
+
+    def take(self) -> tuple[int, ...]:
+        """What was not given yet."""
+        ids, self.ids = tuple(self.ids), []
+        return ids
 
 
 @dataclass(eq=False)
@@ -28,9 +52,14 @@ class Utterance:
     voice: VoicePart
     prompt: LlmPrompt
     text: tuple[int, ...]
+    """What the LLM was given of it."""
     progress: Progress
     stretch: MelStretch
     sound: VocoderState
+    arriving: Arriving | None = None
+    """Where the text is interleaved with speech as it comes."""
+    ended: bool = False
+    """Whether the LLM was told that such text is complete."""
     decoding: Decoding | None = None
     tokens: list[int] = field(default_factory=list)
     """Made by the LLM and not taken by a hop."""
@@ -40,6 +69,11 @@ class Utterance:
     """Frames ``(T, 80)`` of each hop that the vocoder has not taken."""
     usual_samples: int = 0
     """About how long it will be."""
+
+    @property
+    def beginning(self) -> Beginning:
+        """What it begins with in the LLM, as others of its voice do."""
+        return self.prompt, self.arriving is not None
 
     @property
     def expected_samples(self) -> int | None:

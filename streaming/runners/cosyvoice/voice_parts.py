@@ -22,6 +22,9 @@ from streaming.runners.cosyvoice.copy_log import NOTHING_KEPT, TO_DEVICE, TO_HOS
 from streaming.runners.cosyvoice.prompts import Spoken
 from streaming.runners.cosyvoice.rhythm import LLM
 
+Beginning = tuple[LlmPrompt, bool]
+"""A prompt, and whether text is interleaved with it."""
+
 TOKEN_BYTES = 36
 """Of a token on the host: a Python number and its place."""
 
@@ -84,8 +87,8 @@ class FlowPart:
         return self.voice is None and self.away is None and self.making is None
 
 
-class Prefixes(MutableMapping[LlmPrompt, Prefix]):
-    """The beginnings of a voice in the LLM, by prompt. One that is away comes back when wanted.
+class Prefixes(MutableMapping[Beginning, Prefix]):
+    """The beginnings of a voice in the LLM. One that is away comes back when wanted.
 
     For the LLM's thread alone, but for counts.
     """
@@ -97,8 +100,8 @@ class Prefixes(MutableMapping[LlmPrompt, Prefix]):
         self._hits = hits
         self._copies = copies
         self._voice = voice
-        self._kept: dict[LlmPrompt, Prefix] = {}
-        self._away: dict[LlmPrompt, _AwayPrefix] = {}
+        self._kept: dict[Beginning, Prefix] = {}
+        self._away: dict[Beginning, _AwayPrefix] = {}
 
     @property
     def host_bytes(self) -> int:
@@ -108,14 +111,14 @@ class Prefixes(MutableMapping[LlmPrompt, Prefix]):
     def to_host(self, host: HostMemory) -> int:
         """All leave the device, or are gone where the host has no room; how many bytes that was."""
         freed = 0
-        for prompt, prefix in list(self._kept.items()):
+        for beginning, prefix in list(self._kept.items()):
             try:
                 with self._copies.copying(LLM, TO_HOST, (self._voice,), prefix.bytes):
                     away = host.keep([prefix.kept.keys, prefix.kept.values])
-                self._away[prompt] = _AwayPrefix(prefix.codes, prefix.kept.keys.device, away)
+                self._away[beginning] = _AwayPrefix(prefix.codes, prefix.kept.keys.device, away)
             except OutOfHostMemory:
                 pass  # it is made again of the next text's prompt
-            del self._kept[prompt]
+            del self._kept[beginning]
             freed += prefix.bytes
         self.device_bytes -= freed
         return freed
@@ -126,40 +129,40 @@ class Prefixes(MutableMapping[LlmPrompt, Prefix]):
         self._away.clear()
         return freed
 
-    def __getitem__(self, prompt: LlmPrompt) -> Prefix:
-        prefix = self._kept.get(prompt)
+    def __getitem__(self, beginning: Beginning) -> Prefix:
+        prefix = self._kept.get(beginning)
         if prefix is not None:
             self._hits.device += 1
             return prefix
-        back = self._back(prompt)
+        back = self._back(beginning)
         if back is None:
             self._hits.misses += 1
-            raise KeyError(prompt)
+            raise KeyError(beginning)
         self._hits.host += 1
         return back
 
-    def __setitem__(self, prompt: LlmPrompt, prefix: Prefix) -> None:
-        if prompt in self:
-            del self[prompt]
-        self._kept[prompt] = prefix
+    def __setitem__(self, beginning: Beginning, prefix: Prefix) -> None:
+        if beginning in self:
+            del self[beginning]
+        self._kept[beginning] = prefix
         self.device_bytes += prefix.bytes
 
-    def __delitem__(self, prompt: LlmPrompt) -> None:
-        if self._away.pop(prompt, None) is None:
-            self.device_bytes -= self._kept.pop(prompt).bytes
+    def __delitem__(self, beginning: Beginning) -> None:
+        if self._away.pop(beginning, None) is None:
+            self.device_bytes -= self._kept.pop(beginning).bytes
 
-    def __contains__(self, prompt: object) -> bool:
-        return prompt in self._kept or prompt in self._away
+    def __contains__(self, beginning: object) -> bool:
+        return beginning in self._kept or beginning in self._away
 
-    def __iter__(self) -> Iterator[LlmPrompt]:
+    def __iter__(self) -> Iterator[Beginning]:
         yield from self._away
         yield from self._kept
 
     def __len__(self) -> int:
         return len(self._away) + len(self._kept)
 
-    def _back(self, prompt: LlmPrompt) -> Prefix | None:
-        away = self._away.get(prompt)
+    def _back(self, beginning: Beginning) -> Prefix | None:
+        away = self._away.get(beginning)
         if away is None:
             return None
         try:
@@ -168,7 +171,7 @@ class Prefixes(MutableMapping[LlmPrompt, Prefix]):
                 prefix = away.back()
         except torch.OutOfMemoryError:  # without it the prompt is computed once more
             return None
-        self[prompt] = prefix
+        self[beginning] = prefix
         return prefix
 
 

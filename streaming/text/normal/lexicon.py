@@ -82,6 +82,11 @@ class Lexicon:
         longest_first = sorted(self._entries, key=len, reverse=True)
         self._pattern = re.compile("|".join(map(_word, longest_first))) if longest_first else None
 
+    @property
+    def has_phrases(self) -> bool:
+        """Whether a text of an entry is more than one word: it is found in one piece alone."""
+        return any(" " in text for text in self._entries)
+
     def hide(self, aligned: Aligned, kept: Kept, *, han: bool = True) -> None:
         """Put a placeholder for every word of the lexicon, and for phones in the text.
 

@@ -36,13 +36,13 @@ def cut_up(signal, sizes):
     return pieces
 
 
-def join(clips, sizes=(10_000_000,), ending="sentence", final=True):
+def join(clips, sizes=(10_000_000,), ending="sentence", final=True, told_late=False):
     """All bytes made of these clips, each cut into pieces: up to the end, or to one clip more."""
     joiner, out = SegmentJoiner(PAUSES), b""
     for clip in clips:
-        out += joiner.begin(ending)
+        out += joiner.begin(None if told_late else ending)
         out += b"".join(joiner.push(piece) for piece in cut_up(clip, sizes))
-        out += joiner.end()
+        out += joiner.end(ending if told_late else None)
     return ints(out + (joiner.finish() if final else joiner.begin(ending)))
 
 
@@ -91,6 +91,7 @@ def test_however_a_clip_is_cut_the_output_is_the_same(signal, sizes, ending, fin
     whole = join([signal, signal], ending=ending, final=final)
 
     assert np.array_equal(join([signal, signal], sizes, ending, final), whole)
+    assert np.array_equal(join([signal, signal], sizes, ending, final, told_late=True), whole)
 
 
 def test_clips_that_begin_and_end_loud_ramp_from_and_to_zero():

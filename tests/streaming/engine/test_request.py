@@ -1,4 +1,6 @@
-from streaming.engine.request import ContextRequest, to_text_open
+import pytest
+
+from streaming.engine.request import ContextRequest, check, to_open, to_text_open
 from streaming.messages import LexiconEntry, Ready, Voice
 
 VOICE = Voice(id="a", name="A", languages=("zh", "en"))
@@ -27,3 +29,38 @@ def test_of_two_limits_the_lower_counts_and_an_engine_need_not_have_one():
     assert to_text_open(1, asked, VOICE, ready(max_segment_chars=300), 200).max_segment_chars == 200
     assert to_text_open(1, asked, VOICE, ready(), 200).max_segment_chars == 200
     assert to_text_open(1, asked, VOICE, ready(), 200).min_segment_chars == 0
+
+
+class TestTextInMidSentence:
+    @pytest.mark.parametrize(
+        ("options", "instruct", "taken"),
+        [
+            ((), None, False),
+            (("interleaved",), None, True),
+            (("instruct", "interleaved"), "Happily.", False),
+            (("instruct", "interleaved", "instruct_interleaved"), "Happily.", True),
+        ],
+    )
+    def test_is_asked_of_an_engine_that_takes_it_and_told_where_it_does_not(
+        self, options, instruct, taken
+    ):
+        asked = ContextRequest(text_mode="interleaved", instruct=instruct)
+        engine = ready(options=options)
+        ignored = check(asked, engine)
+        assert [option for option, _ in ignored] == ([] if taken else ["text_mode"])
+        assert to_open(1, asked, "a", engine).interleaved is taken
+        told = to_text_open(1, asked, VOICE, engine, 200)
+        assert told.text_mode == ("interleaved" if taken else "auto")
+
+    def test_the_words_say_what_is_done_instead(self):
+        ((option, said),) = check(ContextRequest(text_mode="interleaved"), ready())
+        assert option == "text_mode"
+        assert said.startswith("voice 'a' of the r engine takes no text in mid-sentence")
+        assert said.endswith("text_mode is 'auto', not 'interleaved'")
+
+    def test_no_other_mode_is_changed(self):
+        for mode in ("auto", "sentence", "manual"):
+            asked = ContextRequest(text_mode=mode)
+            engine = ready(options=("interleaved",))
+            assert to_text_open(1, asked, VOICE, engine, 200).text_mode == mode
+            assert not to_open(1, asked, "a", engine).interleaved

@@ -1,3 +1,6 @@
+from functools import reduce
+
+import msgspec
 import numpy as np
 import pytest
 from making import segment
@@ -5,7 +8,8 @@ from making import segment
 from streaming.config import PauseSettings
 from streaming.engine.track import Track
 from streaming.errors import SynthesisFailed
-from streaming.messages import CHUNK_SAMPLES, Audio, SegmentStarted, Words
+from streaming.growing import joined
+from streaming.messages import CHUNK_SAMPLES, Audio, SegmentGrown, SegmentStarted, Words
 from streaming.runners.base import Made
 
 LENGTH = 12_000
@@ -14,6 +18,18 @@ TONE = (0.3 * np.sin(np.arange(LENGTH) / 8)).astype(np.float32)
 
 def track(*, words=False):
     return Track(1, PauseSettings(), words=words)
+
+
+def in_parts(*texts):
+    """A segment of which so much has come, part by part, and what it is in all."""
+    parts, at = [], 0
+    for text in texts:
+        part = msgspec.structs.replace(
+            segment(text), char_start=at, char_end=at + len(text), more=True
+        )
+        parts.append(part)
+        at += len(text)
+    return parts, reduce(joined, parts)
 
 
 def audio(events):
@@ -110,3 +126,54 @@ def test_samples_that_are_no_numbers_are_refused(value):
     samples[5] = value
     with pytest.raises(SynthesisFailed):
         track().add(segment(), Made(samples, done=True), final=True)
+
+
+class TestASegmentInParts:
+    def test_is_announced_with_each_part_of_it_that_came_by_itself(self):
+        one = track()
+        parts, whole = in_parts("One", " two", " three")
+        made = Made(TONE[:4_000], done=False)
+        started, *grown = one.add(whole, made, final=False, parts=parts)[:3]
+        assert (type(started), started.segment.source) == (SegmentStarted, "One")
+        assert [type(each) for each in grown] == [SegmentGrown] * 2
+        assert [each.part.source for each in grown] == [" two", " three"]
+        assert [each.position_samples for each in grown] == [0, 0]
+
+    def test_tells_more_of_it_where_it_is_by_then(self):
+        one = track()
+        (part, more), whole = in_parts("One", " two")
+        assert one.grow(part) == []  # nothing of it sounds yet
+        one.add(part, Made(TONE, done=False), final=False)
+        (grown,) = one.grow(more)
+        assert (grown.part, grown.position_samples) == (more, one.position_samples)
+        assert grown.position_samples > 0
+        empty = msgspec.structs.replace(whole, source="", more=False)
+        assert one.grow(empty) == []
+
+    def test_has_the_pause_that_its_last_part_asks_for(self):
+        in_one, late = track(), track()
+        in_one.add(segment(ending="paragraph"), Made(TONE, done=True), final=False)
+        growing = msgspec.structs.replace(segment(ending="forced"), more=True)
+        late.add(growing, Made(TONE[:9_000], done=False), final=False)
+        whole = msgspec.structs.replace(growing, ending="paragraph", more=False)
+        late.add(whole, Made(TONE[9_000:], done=True), final=False)
+        following = Made(TONE, done=True)
+        for each in (in_one, late):
+            each.add(segment(index=1), following, final=True)
+        assert late.position_samples == in_one.position_samples
+
+    def test_guesses_its_words_anew_with_each_part_until_its_length_is_known(self):
+        one = track(words=True)
+        (part, more), whole = in_parts("One two", " three four")
+        guess = Made(TONE, done=False, usual_samples=24_000)
+        first = [each for each in one.add(part, guess, final=False) if isinstance(each, Words)]
+        one.grow(more)
+        second = [each for each in one.add(whole, guess, final=False) if isinstance(each, Words)]
+        known = Made(TONE, done=False, expected_samples=36_000)
+        third = [each for each in one.add(whole, known, final=False) if isinstance(each, Words)]
+        assert [[len(each.items) for each in told] for told in (first, second, third)] == [
+            [2],
+            [4],
+            [4],
+        ]
+        assert [told[0].provisional for told in (first, second, third)] == [True, True, False]

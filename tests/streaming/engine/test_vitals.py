@@ -33,6 +33,11 @@ class TestWhoIsLate:
         late, well = waiting(1, arrived_s=0.0), waiting(2, arrived_s=9.9)
         assert Vitals(slots=10).say([late, well, context(3)], {}, 10.0).late == (1,)
 
+    def test_is_none_whose_text_has_not_come(self):
+        starved = waiting(1, arrived_s=0.0)
+        starved.starved = True
+        assert not is_late(starved, 10.0)
+
     def test_is_one_whose_listener_has_run_dry(self):
         going_on = waiting(1)
         going_on.produced(24_000, 0.0)

@@ -26,7 +26,7 @@ TEXTS = st.lists(st.sampled_from(ATOMS), max_size=80).map("".join) | st.text(max
 SIZES = st.lists(st.integers(1, 9), min_size=1, max_size=12)
 OPTIONS = st.fixed_dictionaries(
     {
-        "text_mode": st.sampled_from(["auto", "sentence", "manual"]),
+        "text_mode": st.sampled_from(["auto", "sentence", "manual", "interleaved"]),
         "max_segment_chars": st.sampled_from([20, 45, 200]),
         "first_segment_min_chars": st.sampled_from([1, 12, 40]),
     }

@@ -162,6 +162,17 @@ def test_text_that_pauses_costs_nothing_and_holds_nothing_back_that_can_be_said(
     assert not stages(progress)
 
 
+def test_interleaved_text_is_not_gone_on_with_before_what_was_drawn_is_heard():
+    whole, interleaved = begun(), begun(llm_hears=True)
+    for progress in (whole, interleaved):
+        assert "llm" in stages(progress)
+        progress.begin_llm()
+    assert "llm" in stages(whole)
+    assert "llm" not in stages(interleaved)
+    interleaved.end_llm()
+    assert "llm" in stages(interleaved)
+
+
 def test_speed_counts_in_what_the_vocoder_makes():
     progress = begun(speed=2.0)
     progress.read_tokens(11, done=False)
