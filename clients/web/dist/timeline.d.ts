@@ -5,6 +5,7 @@
  */
 import { type SegmentMessage, type WordItem } from "./protocol.js";
 import type { GrowingText } from "./text.js";
+/** A piece of the text; of one that is interleaved each part is told by itself, with one `index`. */
 export interface Segment {
     index: number;
     text: string;

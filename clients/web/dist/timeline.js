@@ -20,7 +20,7 @@ export class Timeline {
             startMs: message.pts_ms,
         };
         // A context begun anew (after its server was lost) tells its segments again.
-        if (message.index >= this.segments.length)
+        if (segment.charEnd > (this.segments.at(-1)?.charEnd ?? -1))
             this.segments.push(segment);
         return segment;
     }
@@ -38,14 +38,19 @@ export class Timeline {
     }
     at(position) {
         const ms = (position / PTS_RATE) * 1000;
-        const segment = begun(this.segments, ms);
+        const told = begun(this.segments, ms);
         const word = begun(this.words, ms);
-        if (segment === undefined)
-            return { segment, word: undefined, charIndex: 0 };
-        if (word === undefined || word.charStart < segment.charStart) {
-            return { segment, word: undefined, charIndex: this.#told(segment) ? segment.charStart : segment.charEnd };
+        if (told === undefined)
+            return { segment: told, word: undefined, charIndex: 0 };
+        const segment = word && this.#partWith(word, told);
+        if (segment === undefined) {
+            return { segment: told, word: undefined, charIndex: this.#told(told) ? told.charStart : told.charEnd };
         }
         return { segment, word, charIndex: word.charEnd };
+    }
+    /** The part of the segment begun last in which the word is; parts are told before they are heard. */
+    #partWith(word, told) {
+        return this.segments.find((part) => part.index === told.index && part.charStart <= word.charStart && word.charStart < part.charEnd);
     }
     /** Whether the words of this segment are known, so that it need not light up as a whole. */
     #told(segment) {

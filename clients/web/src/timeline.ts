@@ -7,6 +7,7 @@
 import { PTS_RATE, type SegmentMessage, type WordItem } from "./protocol.js";
 import type { GrowingText } from "./text.js";
 
+/** A piece of the text; of one that is interleaved each part is told by itself, with one `index`. */
 export interface Segment {
   index: number;
   text: string;
@@ -46,7 +47,7 @@ export class Timeline {
       startMs: message.pts_ms,
     };
     // A context begun anew (after its server was lost) tells its segments again.
-    if (message.index >= this.segments.length) this.segments.push(segment);
+    if (segment.charEnd > (this.segments.at(-1)?.charEnd ?? -1)) this.segments.push(segment);
     return segment;
   }
 
@@ -65,13 +66,21 @@ export class Timeline {
 
   at(position: number): Spoken {
     const ms = (position / PTS_RATE) * 1000;
-    const segment = begun(this.segments, ms);
+    const told = begun(this.segments, ms);
     const word = begun(this.words, ms);
-    if (segment === undefined) return { segment, word: undefined, charIndex: 0 };
-    if (word === undefined || word.charStart < segment.charStart) {
-      return { segment, word: undefined, charIndex: this.#told(segment) ? segment.charStart : segment.charEnd };
+    if (told === undefined) return { segment: told, word: undefined, charIndex: 0 };
+    const segment = word && this.#partWith(word, told);
+    if (segment === undefined) {
+      return { segment: told, word: undefined, charIndex: this.#told(told) ? told.charStart : told.charEnd };
     }
-    return { segment, word, charIndex: word.charEnd };
+    return { segment, word, charIndex: (word as Word).charEnd };
+  }
+
+  /** The part of the segment begun last in which the word is; parts are told before they are heard. */
+  #partWith(word: Word, told: Segment): Segment | undefined {
+    return this.segments.find(
+      (part) => part.index === told.index && part.charStart <= word.charStart && word.charStart < part.charEnd,
+    );
   }
 
   /** Whether the words of this segment are known, so that it need not light up as a whole. */

@@ -36,7 +36,8 @@ export interface SpeakOptions {
   reasoning?: "speak" | "drop" | undefined;
   /** After what is being spoken (`queue`), instead of it (`interrupt`), or of what waits (`replace`). */
   when?: "queue" | "interrupt" | "replace" | undefined;
-  textMode?: "auto" | "sentence" | "manual" | undefined;
+  /** When text is let go; `interleaved`: into the model in mid-sentence, where the voice can. */
+  textMode?: "auto" | "sentence" | "manual" | "interleaved" | undefined;
   /** Speak text that has waited so long, even in mid-sentence. */
   maxDelayMs?: number | undefined;
   priority?: number | undefined;

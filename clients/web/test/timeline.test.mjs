@@ -46,6 +46,21 @@ test("offsets are in UTF-16 units", () => {
   assert.equal("😀 Hi.".slice(charStart, charEnd), "Hi.");
 });
 
+test("parts of one segment light up one by one, and to the word once words are known", () => {
+  const lines = timeline("I am here with you.");
+  lines.addSegment(segment(0, "I am here", 0, 0));
+  lines.addSegment(segment(0, " with you.", 9, 400));
+  assert.equal(lines.at(at(100)).charIndex, 9);
+  assert.equal(lines.at(at(400)).charIndex, 19);
+  lines.addWords([
+    { text: "here", char_start: 5, char_end: 9, start_ms: 300, end_ms: 700 },
+    { text: "with", char_start: 10, char_end: 14, start_ms: 700, end_ms: 900 },
+  ]);
+  const { segment: part, word, charIndex } = lines.at(at(600)); // a part is told before it is heard
+  assert.deepEqual([part.charStart, word.text, charIndex], [0, "here", 9]);
+  assert.equal(lines.at(at(700)).segment.charStart, 9);
+});
+
 test("what is told twice, since a context was begun anew, stands once", () => {
   const lines = timeline("One. Two.");
   const words = [{ text: "One.", char_start: 0, char_end: 4, start_ms: 0, end_ms: 300 }];

@@ -76,7 +76,10 @@ class Queued:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SegmentEvent:
-    """The packets that follow speak this text."""
+    """The packets that follow speak this text; with an ``index`` again, they will come to it.
+
+    A segment of interleaved text is told part by part, each before any of it is heard.
+    """
 
     ctx: str
     index: int

@@ -12,7 +12,7 @@ from typing import Any, Literal, Required, TypedDict
 
 from cosystream.backoff import Backoff
 
-TextMode = Literal["auto", "sentence", "manual"]
+TextMode = Literal["auto", "sentence", "manual", "interleaved"]
 When = Literal["queue", "interrupt", "replace"]
 Reasoning = Literal["speak", "drop"]
 

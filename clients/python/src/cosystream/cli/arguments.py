@@ -121,8 +121,9 @@ def _add_text(text: argparse._ArgumentGroup) -> None:
     )
     text.add_argument(
         "--text-mode",
-        choices=("auto", "sentence", "manual"),
-        help="sentence: never less than a sentence at once; manual: nothing before the end",
+        choices=("auto", "sentence", "manual", "interleaved"),
+        help="sentence: never less than a sentence at once; manual: nothing before the end; "
+        "interleaved: into the model in mid-sentence, where the voice can",
     )
     text.add_argument(
         "--max-delay", type=int, metavar="MS", help="speak text that has waited for so long"
