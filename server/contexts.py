@@ -1,46 +1,32 @@
 """What requests do to a session's contexts, and what becomes of each of them.
 
-Knows: opening, text, cancelling, reports of what was heard, the three ways a context ends. Does
-not know: connections, resume, JSON.
+Knows: text, cancelling, reports of what was heard, the three ways a context ends. Does not know:
+how a context comes to be (``opening.py``), connections, resume, JSON.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
-import msgspec
 import structlog
 from msgspec import UNSET
 
-from server import choosing, requests
+from server import requests
 from server.context import Context, is_news, ms_of
-from server.events import Cancelled, Done, Opened, Queued, Warn, error_event
+from server.events import Cancelled, Done, Queued, Warn, error_event
 from server.lineup import Lineup
 from server.metrics import Outcome
+from server.opening import Opening
 from server.outbox import Outbox
-from server.output import Ending, Output
+from server.output import Ending
 from server.pacing import PTS_RATE, PlayClock
 from server.sender import Sender
 from server.services import Services, Terms
 from streaming import errors
-from streaming.engine.client import ContextRequest
 from streaming.errors import CosystreamError, by_code
 from streaming.messages import SAMPLE_RATE, ContextEvent, Failed, Finished
 
 LONGEST_MS = 1e9
-
-
-class _Sink:
-    """Where the engine's events of one context go; it calls later than ``open`` returns."""
-
-    def __init__(self, contexts: Contexts, context: Context | None = None) -> None:
-        self._contexts = contexts
-        self.context = context
-
-    def __call__(self, event: ContextEvent) -> None:
-        assert self.context is not None, "the engine calls from the event loop"
-        self._contexts.on_engine(self.context, event)
 
 
 class Contexts:
@@ -58,13 +44,23 @@ class Contexts:
         self._s = services
         self._terms = terms
         self._outbox = outbox
-        self._session_id = session_id
         self._log = log
         self._characters = 0
         self._lineup = Lineup()
         self._play = PlayClock(terms.lead_ms)
         self._sender = Sender(
             self._lineup, self._play, outbox, services.clock, services.metrics, self._ended
+        )
+        self._opening = Opening(
+            services,
+            terms,
+            self._lineup,
+            outbox,
+            session_id,
+            log,
+            on_engine=self.on_engine,
+            on_ready=self._sender.pump,
+            before_ms=self._ms_before_a_new_one,
         )
 
     def __len__(self) -> int:
@@ -142,15 +138,17 @@ class Contexts:
             CosystreamError: it was refused; nothing was begun and nothing cancelled.
         """
         name = request.ctx or self._lineup.implicit_id()
-        self._check_open(name, request)
+        if self.draining:
+            raise errors.GoingAway("the server is going away; open it on another")
+        self._opening.check(name, request)
         gives_way = [
             other
             for other in self._lineup
             if request.when == "interrupt" or (request.when == "replace" and not other.begun)
         ]
-        asked = self._ask(request, gives_way)
-        ignored = [*self._s.engine.check(asked), *self._lowered(request, asked)]
-        context = self._begin(name, request, asked)
+        asked = self._opening.ask(request, gives_way)
+        ignored = self._opening.ignored(request, asked)
+        context = self._opening.begin(name, request, asked)
         # Begun first, so that a refusal leaves what speaks untouched.
         for other in reversed(gives_way):
             self._cancel_one(other, None)
@@ -160,90 +158,6 @@ class Contexts:
             )
         self._tell_positions()
         return context
-
-    def _check_open(self, name: str, request: requests.Open) -> None:
-        active, limit = len(self._lineup), self._s.settings.limits.contexts
-        if self.draining:
-            raise errors.GoingAway("the server is going away; open it on another")
-        if name in self._lineup:
-            raise errors.ContextExists(
-                f"context {name!r} is still active; end or cancel it first, or use another id"
-            )
-        if active >= limit and request.when != "interrupt":
-            raise errors.TooManyContexts(
-                f"{active} contexts are active and the limit is {limit}; wait for one to end"
-            )
-        leaving = active if request.when == "interrupt" else 0
-        self._s.access.contexts.require(self._terms.identity, leaving)
-        self._terms.identity.require_voice(self._voice(request))
-        self._s.access.opens.require(self._session_id, "contexts opened by this session")
-
-    def _ask(self, request: requests.Open, instead_of: list[Context]) -> ContextRequest:
-        return ContextRequest(
-            instead_of=tuple(other.engine.ctx for other in instead_of),
-            owner=self._terms.identity.owner,
-            voice=request.voice,
-            language=request.language,
-            speed=request.speed,
-            seed=request.seed,
-            instruct=request.instruct,
-            words=True,  # for `cancelled.text_spoken`, whether the client asked for them or not
-            text_mode=request.text_mode,
-            max_delay_ms=request.max_delay_ms,
-            priority=self._terms.identity.priority(request.priority),
-            lexicon=request.entries,
-            reasoning=request.reasoning,
-            listener=self._session_id,
-            start_in_ms=0 if request.when == "interrupt" else self._ms_before_a_new_one(),
-        )
-
-    def _lowered(self, request: requests.Open, asked: ContextRequest) -> Iterator[tuple[str, str]]:
-        """What the key does not allow, as an option that is ignored."""
-        if request.priority is not None and asked.priority < request.priority:
-            told = f"this key's contexts have a priority of {asked.priority} at most"
-            yield "priority", f"{told}, so that is used, not {request.priority}"
-
-    def _begin(self, name: str, request: requests.Open, asked: ContextRequest) -> Context:
-        sink = _Sink(self)
-        context = sink.context = Context(
-            id=name,
-            sid=self._lineup.next_sid(),
-            voice=self._voice(request),
-            request=request,
-            engine=self._s.engine.open(asked, sink),
-            output=Output(
-                self._terms.audio, self._s.pool, levels=request.levels, on_ready=self._sender.pump
-            ),
-            now=self._s.clock.now,
-            implicit=request.ctx is None,
-            undecided=choosing.undecided(request.voice, request.language),
-        )
-        self._lineup.add(context)
-        self._s.access.contexts.take(self._terms.identity)
-        self._outbox.event(Opened(ctx=name, sid=context.sid, voice=context.voice))
-        engine_ctx = context.engine.ctx  # the number that a trace of the engine's steps tells
-        self._log.info("context opened", ctx=name, voice=context.voice, engine_ctx=engine_ctx)
-        return context
-
-    def _choose(self, context: Context, delta: str) -> None:
-        """Let the first letters of a context whose voice nobody named say which it is."""
-        if not context.undecided or not choosing.tells(delta):
-            return
-        voice = choosing.other_voice(delta, self._terms.identity, self._s.engine)
-        if voice is not None and not context.segments:
-            self._change_voice(context, voice)
-        context.undecided = False
-
-    def _change_voice(self, context: Context, voice: str) -> None:
-        """Begin anew in the engine; nothing has been heard of the context."""
-        asked = self._ask(msgspec.structs.replace(context.request, voice=voice), [context])
-        engine = self._s.engine.open(asked, _Sink(self, context))  # if refused, all is as it was
-        context.engine.cancel()
-        context.engine = engine
-        context.engine.append(context.transcript.split(0)[1])
-        context.voice = voice
-        self._outbox.event(choosing.chosen(context.id, voice))
-        self._log.info("voice chosen", ctx=context.id, voice=voice, engine_ctx=engine.ctx)
 
     def on_engine(self, context: Context, event: ContextEvent) -> None:
         """What the engine says of a context."""
@@ -262,7 +176,7 @@ class Contexts:
         self._check_text(context.transcript.chars if context else 0, chars)
         if context is None:
             context = self.open(requests.Open())
-        self._choose(context, request.delta)
+        self._opening.choose(context, request.delta)
         context.append(request.delta, request.seq)
         self._characters += chars
         self._s.metrics.text_accepted(chars)
@@ -330,10 +244,6 @@ class Contexts:
                 )
             )
         self._sender.pump()
-
-    def _voice(self, request: requests.Open) -> str:
-        owner = self._terms.identity.owner
-        return self._s.engine.voice_of(request.voice, request.language, owner)
 
     def _ms_before_a_new_one(self) -> int:
         """How long the audio that is known to come before a new context will play."""

@@ -23,7 +23,6 @@ ENOUGH, MOST = 1.5, 2.0
 with whatever comes next. Twice 200 letters are 25 s; models are trained on speech of half a minute.
 """
 
-BOTH = 2
 _CLOSED = re.compile(rf"[{re.escape(STOPS + CLAUSES)}][^\w\s]*$")
 
 
@@ -117,10 +116,11 @@ class Parts:
         """With what stands between it and the part before: a blank, and a stop where none is."""
         assert self._last is not None, "the first part of a segment follows nothing"
         before = self._last
-        wide = (width(before.text[-1]) > 1) + (width(unit.text[0]) > 1)
-        apart = unit.source[0].isspace() and wide < BOTH
-        glue = " " if apart or not (wide or before.ending == "forced") else ""
+        wide, wide_after = (width(char) > 1 for char in (before.text[-1], unit.text[0]))
+        apart = not (wide or wide_after or before.ending == "forced")
+        apart = apart or (unit.source[0].isspace() and not (wide and wide_after))
+        glue = " " if apart else ""
         if before.ending in {"sentence", "paragraph"} and not _CLOSED.search(before.text):
-            glue = ("。" if wide == BOTH else ".") + glue
+            glue = ("。" if wide else ".") + glue
         moved = moved_by(unit, len(glue), 0)
         return msgspec.structs.replace(moved, text=glue + unit.text)

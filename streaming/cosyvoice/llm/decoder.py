@@ -170,7 +170,7 @@ class Decoder:
         if ended:
             script.end()
         script.skip_prefix()
-        return bool(script.pieces)
+        return script.done or bool(script.pieces)
 
     def append(self, decoding: Decoding, text: Sequence[int]) -> None:
         """More text of a streamed one, which no step is under way for, in whatever thread.

@@ -62,6 +62,8 @@ class LlmStage:
             return
         if row.decoding is None:
             text = (*row.text, *arriving.ids)
+            if arriving.complete and not text:
+                raise SynthesisFailed("the model finds nothing to say in that text")
             enough = self._decoder.suffices(row.prompt, text, ended=arriving.complete)
             progress.llm_waits = not enough
             return
