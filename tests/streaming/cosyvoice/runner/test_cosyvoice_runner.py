@@ -261,7 +261,8 @@ def test_it_says_what_it_is(runner, generation):
     assert (ready.runner, ready.slots, ready.cloning) == (generation, 4, True)
     assert {voice.id for voice in ready.voices} >= {ENGLISH, MANDARIN}
     assert ready.default_voice == ENGLISH
-    assert set(ready.options) == {"speed", "seed", "instruct"}
+    assert set(ready.options) >= {"speed", "seed", "instruct", "interleaved"}
+    assert ("instruct_interleaved" in ready.options) == (generation == "cosyvoice3")
 
 
 def test_marks_within_a_text_reach_the_model_as_its_own_tokens(runner):
