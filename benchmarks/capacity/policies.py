@@ -129,7 +129,7 @@ CHOICES: dict[str, Callable[[], Policy]] = {
     "early-alike": lambda: replace(ours(), alone=0.0),
     "all-join": lambda: replace(ours(), join_s=NEVER),
     "long-steps": lambda: replace(ours(), filled=NEVER, hurried=NEVER),
-    "no-hurry": lambda: replace(ours(), hurried=6.0),
+    "no-hurry": lambda: replace(ours(), hurried=ours().filled),
     "no-yielding": lambda: Unyielding(**asdict(ours())),
 }
 """Ours, each without one of its choices."""
