@@ -105,9 +105,9 @@ class Decoder:
         return len(self._free)
 
     @torch.inference_mode()
-    def warm(self) -> int:
-        """Record every shape that single tokens can take here; how many. Seconds, on CUDA."""
-        shapes = shapes_of(self.cache, self._buckets) if self._launcher.captures else []
+    def warm(self, rows: int) -> int:
+        """Record every shape that single tokens of so many contexts take; how many. Seconds."""
+        shapes = shapes_of(self.cache, self._buckets, rows) if self._launcher.captures else []
         return made_ready("language model", shapes, self._launcher.capture)
 
     @torch.inference_mode()

@@ -97,9 +97,13 @@ def idle_table(shape: StepShape, cache: KvCache) -> Tensor:
     return _table([_padding(cache, slot) for slot in slots], (), shape.draws, cache)
 
 
-def shapes_of(cache: KvCache, buckets: Buckets) -> list[StepShape]:
-    """All shapes of steps without chunks: the largest first, whose memory the others then use."""
-    rows = {min(buckets.fit_rows(count), cache.rows) for count in range(1, cache.slots + 1)}
+def shapes_of(cache: KvCache, buckets: Buckets, batch: int) -> list[StepShape]:
+    """Those of steps without chunks for so many contexts at most.
+
+    The largest first, whose memory the others then use.
+    """
+    counts = range(1, min(batch, cache.slots) + 1)
+    rows = {min(buckets.fit_rows(count), cache.rows) for count in counts}
     lengths = {buckets.fit_length(one, cache.positions) for one in (*buckets.lengths, 1 << 62)}
     return [
         StepShape(count, count, length, dense, count)

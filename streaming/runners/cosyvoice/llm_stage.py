@@ -32,9 +32,9 @@ class LlmStage:
         self._decoder = decoder
         self._place = place
 
-    def warm(self) -> int:
-        """Make ready the steps of every shape that single tokens can take; how many."""
-        return self._place.run(self._decoder.warm).result()
+    def warm(self, rows: int) -> int:
+        """Make ready the steps of every shape that tokens of so many contexts take; how many."""
+        return self._place.run(lambda: self._decoder.warm(rows)).result()
 
     def step(self, rows: Sequence[Utterance]) -> Later:
         """One piece of each; the next one may be launched before this has come to its end."""

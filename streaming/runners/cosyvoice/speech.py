@@ -244,7 +244,7 @@ class Speech:
         """How each stage's steps are launched, once what they need is there."""
         how = self.models.speed.how
         return {
-            LLM: _mode(how, self._llm.warm()),
+            LLM: _mode(how, self._llm.warm(self._max_batch)),
             FLOW: _mode(how, self._flow.warm(self._max_batch)),
             VOCODER: _mode(how, self._vocoder.warm(self._max_batch)),
         }

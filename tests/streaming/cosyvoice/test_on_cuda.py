@@ -77,7 +77,7 @@ def test_a_language_model_draws_the_same(generation, device, record):
     there.load_state_dict(plain.state_dict())
     captured = Decoder(there.to(device), slots=3, positions=600, prefill_tokens=32, record=record)
     if device.type == "cuda":  # on a tape all of them would take long
-        captured.warm()
+        captured.warm(4)
     expected = drawn(Decoder(plain, slots=3, positions=600, prefill_tokens=32))
     assert drawn(captured) == expected
     assert all(len(tokens) > 10 for tokens in expected)

@@ -95,7 +95,7 @@ def test_short_pieces_ride_as_rows_and_long_ones_are_chunks(decoder: Decoder) ->
 
 
 def test_shapes_are_few(decoder: Decoder) -> None:
-    shapes = shapes_of(decoder.cache, BUCKETS)
+    shapes = shapes_of(decoder.cache, BUCKETS, 64)
     assert {shape.rows for shape in shapes} == {1, 2, 4, 8, 16}
     assert {shape.length for shape in shapes} == {64, 128, 300}
     assert len(shapes) == 5 * 3 * 2
@@ -104,11 +104,20 @@ def test_shapes_are_few(decoder: Decoder) -> None:
         assert packed(decoder, batch[:count]).shape in shapes
 
 
+def test_shapes_that_no_batch_can_have_are_none(decoder: Decoder) -> None:
+    shapes = shapes_of(decoder.cache, BUCKETS, 3)
+    assert {shape.rows for shape in shapes} == {1, 2, 4}
+    batch = speaking(decoder, 12)
+    for count in range(1, 4):
+        assert packed(decoder, batch[:count]).shape in shapes
+        assert packed(decoder, batch[-count:]).shape in shapes
+
+
 def test_a_table_of_padding_alone_leaves_nothing_behind(tiny_llm: TinyLlm) -> None:
     model = tiny_llm("cosyvoice3")
     cache = KvCache(model.sizes, 12, 300, model.device, model.dtype)
     stepper = Stepper(model, cache, RepetitionAware(model.ids, Sampling()))
-    for shape in shapes_of(cache, BUCKETS):
+    for shape in shapes_of(cache, BUCKETS, 64):
         with torch.inference_mode():
             choices = stepper.run(stepper.idle_table(shape), shape)
         assert len(choices) == shape.draws
@@ -131,7 +140,7 @@ def test_a_slot_that_is_gathered_is_read_like_one_that_is_not(tiny_llm: TinyLlm)
 
 
 def test_without_a_record_nothing_is_to_be_warmed(decoder: Decoder) -> None:
-    assert decoder.warm() == 0
+    assert decoder.warm(64) == 0
 
 
 def test_rows_beyond_the_last_bucket_come_in_eights() -> None:

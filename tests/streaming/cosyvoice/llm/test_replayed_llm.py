@@ -36,11 +36,11 @@ def test_contexts_that_come_and_go_draw_the_same(generation: Generation, tiny_ll
         Decoder(tiny_llm(generation), slots=6, positions=160, record=record)
         for record in (None, warmed, Counted())
     )
-    assert taped.warm() == warmed.times > 4
+    assert taped.warm(64) == warmed.times > 4
     drawn = [spoken(decoder) for decoder in (plain, taped, met)]
     assert drawn[0] == drawn[1] == drawn[2]
     assert all(drawn[0])
-    assert taped.warm() == warmed.times  # nothing was left to record
+    assert taped.warm(64) == warmed.times  # nothing was left to record
 
 
 def test_what_cannot_be_recorded_runs_as_it_is(
