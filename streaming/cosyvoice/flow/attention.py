@@ -104,7 +104,8 @@ class Gathered:
         batch, row_bytes = qkv.shape[1], self._read[:, 0].numel() * flat[:1].nbytes
         turn = max(1, COPY_BYTES // row_bytes)
         turns = [slice(first, first + turn) for first in range(0, batch, turn)]
-        return torch.cat([self._attended(flat, qkv[0], at) for at in turns])
+        parts = [self._attended(flat, qkv[0], at) for at in turns]
+        return parts[0] if len(parts) == 1 else torch.cat(parts)
 
     def _attended(self, flat: Tensor, query: Tensor, at: slice) -> Tensor:
         query, read = query[at], self._read[:, at]

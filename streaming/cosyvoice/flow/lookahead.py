@@ -13,6 +13,9 @@ from streaming.cosyvoice.sizes import LOOKAHEAD_TOKENS
 
 TOKENS_BEFORE = 2
 
+LENGTHS = {"cuda": 32}
+"""Runs are filled up to multiples of so many tokens: for each length cuDNN plans anew."""
+
 
 class Lookahead(nn.Module):
     """``conv1`` looks ahead, ``conv2`` back; what is not there is 0."""
@@ -28,7 +31,8 @@ class Lookahead(nn.Module):
         ``before`` is 0 at the start, else 2; ``after`` is 0 at the end, else 3.
         """
         run = tokens.shape[1] - before - after
-        ahead = F.pad(tokens.transpose(1, 2), (0, LOOKAHEAD_TOKENS - after))
+        filling = -(before + run) % LENGTHS.get(tokens.device.type, 1)
+        ahead = F.pad(tokens.transpose(1, 2), (0, LOOKAHEAD_TOKENS - after + filling))
         hidden = F.leaky_relu(self.conv1(ahead))
         back: Tensor = self.conv2(F.pad(hidden, (TOKENS_BEFORE - before, 0)))
-        return tokens[:, before : before + run] + back.transpose(1, 2)
+        return tokens[:, before : before + run] + back[..., :run].transpose(1, 2)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 import torch
 
-from streaming.cosyvoice.flow.lookahead import Lookahead
+from streaming.cosyvoice.flow.lookahead import LENGTHS, Lookahead
 
 
 @pytest.fixture(scope="module")
@@ -34,3 +34,17 @@ def test_a_token_knows_the_three_after_it_and_no_more(lookahead):
         -1
     )
     assert differs[0].nonzero().flatten().tolist() == list(range(7, 13))
+
+
+@pytest.mark.parametrize(("before", "after"), [(0, 3), (2, 3), (2, 0), (0, 0)])
+@pytest.mark.parametrize("run", [1, 8, 25, 33])
+def test_filled_up_it_says_the_same_of_its_tokens(monkeypatch, before, after, run):
+    torch.manual_seed(1)
+    layer = Lookahead(6, 10)
+    tokens = torch.randn(1, before + run + after, 6)
+    plain = layer(tokens, before=before, after=after)
+    lengths = []
+    layer.conv1.register_forward_hook(lambda _layer, _given, made: lengths.append(made.shape[2]))
+    monkeypatch.setitem(LENGTHS, "cpu", 32)
+    torch.testing.assert_close(layer(tokens, before=before, after=after), plain)
+    assert lengths == [32 if before + run <= 32 else 64]
