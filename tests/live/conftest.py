@@ -78,7 +78,8 @@ def server_of(
                 folder,
                 engine__model=checkpoint_of(generation),
                 engine__device="cpu",
-                engine__slots=8,
+                engine__slots=48,  # more than any test has contexts
+                engine__cosyvoice__positions=1024,
                 engine__voices_dir=folder / "voices",
                 engine__cosyvoice__flow_mib=256,
             )

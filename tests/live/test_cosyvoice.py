@@ -13,6 +13,7 @@ from pathlib import Path
 import httpx
 import numpy as np
 import pytest
+from conversations import converse
 from recordings import a_recording
 from servers import LiveServer, start
 from talk import Audio, decode_opus, eventually, talking
@@ -80,6 +81,15 @@ async def test_after_cancelled_nothing_is_heard_and_its_slot_is_free(either: Liv
         await talk.until("cancelled")
         assert not [each for each in await talk.quiet(0.5) if isinstance(each, Audio)]
     await eventually(lambda: either.metric("free_slots") == before, 20)
+
+
+async def test_random_conversations_keep_every_promise(server: LiveServer) -> None:
+    before = server.metric("free_slots")
+    seeds = (1, 2, 4, 5)
+    talks = (converse(server, seed, None, acts=60, patience_s=SPEECH_S) for seed in seeds)
+    await asyncio.gather(*talks)
+    await eventually(lambda: server.metric("engine_contexts") == 0)
+    await eventually(lambda: server.metric("free_slots") == before)
 
 
 async def test_text_that_pauses_in_mid_sentence_harms_nobody(server: LiveServer) -> None:

@@ -6,15 +6,19 @@ import gc
 import threading
 from collections import deque
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 from making import segment
 
 from streaming.clock import SystemClock
 from streaming.config import CosyVoiceSettings, EngineSettings
+from streaming.cosyvoice.prompt.features import PromptFeatures
+from streaming.cosyvoice.sizes import SPEECH_TOKENS
 from streaming.engine.loop import Engine
 from streaming.messages import Audio, Cancel, End, Failed, Finished, Open, Speak
 from streaming.runners.cosyvoice.runner import CosyVoiceRunner
+from streaming.voices.files import VoiceFiles, VoiceRecord
 
 SPEECH_A_TEXT_TOKEN = 6
 """Random networks do not know when to stop; tests need not hear them out."""
@@ -46,6 +50,31 @@ def load(
 def few_tokens(runner):
     decoder = runner._speech.models.decoder
     decoder.limits = replace(decoder.limits, most=SPEECH_A_TEXT_TOKEN)
+
+
+def store(runner, count):
+    """So many voices of recordings that nobody made, each another; their ids."""
+    files = VoiceFiles(Path(runner._settings.voices_dir))
+    model = runner._speech.models.listener.model
+    return [_store(files, model, number) for number in range(count)]
+
+
+def _store(files, model, number):
+    dice, audio = np.random.default_rng(number), f"{number:064x}"
+    tokens = 46 + 3 * number
+    features = PromptFeatures(
+        tuple(dice.integers(0, SPEECH_TOKENS, tokens).tolist()),
+        dice.standard_normal((2 * tokens, 80)).astype(np.float32),
+        dice.standard_normal(192).astype(np.float32),
+        model,
+    )
+    files.write_features(audio, model, features.to_bytes())
+    record = VoiceRecord(
+        id=f"v-{'abcdefgh'[number] * 20}", name="", owner="me", transcript=f"I am {number}.",
+        language="en", consent="a test", created="", audio=audio, duration_ms=40 * tokens,
+    )  # fmt: skip
+    files.write_record(record)
+    return record.id
 
 
 class Watched:

@@ -6,7 +6,17 @@ import json
 import numpy as np
 import pytest
 import torch
-from cosyvoice_rig import ENGLISH, MANDARIN, Rig, alone, few_tokens, load, send_voices_away, settled
+from cosyvoice_rig import (
+    ENGLISH,
+    MANDARIN,
+    Rig,
+    alone,
+    few_tokens,
+    load,
+    send_voices_away,
+    settled,
+    store,
+)
 
 from streaming.config import CosyVoiceSettings, EngineSettings
 from streaming.errors import UnknownVoice
@@ -17,16 +27,16 @@ from streaming.text.normal.normaliser import Normaliser
 from streaming.text.pipeline import TextPipeline
 from streaming.text.segmenter import Segmenter
 
-TEXTS = {
-    1: ("Hello there.", ENGLISH),
-    2: ("你好。", MANDARIN),
-    3: ("One.", ENGLISH),
-    4: ("Some more tokens here.", MANDARIN),
-    5: ("五六七。", ENGLISH),
-    6: ("Another seed.", ENGLISH),
-    7: ("Seven.", MANDARIN),
-    8: ("好。", MANDARIN),
-}
+TEXTS = (
+    "Hello there.",
+    "你好。",
+    "One.",
+    "Some more tokens here.",
+    "五六七。",
+    "Another seed.",
+    "Seven.",
+    "好。",
+)
 
 
 def close(one, other):
@@ -44,16 +54,19 @@ def test_it_speaks_and_leaves_nothing_behind(rig):
 
 
 def test_eight_contexts_that_join_and_leave_make_what_each_makes_alone(rig):
-    for ctx, (text, voice) in TEXTS.items():
+    said = dict(enumerate(zip(TEXTS, store(rig.runner, len(TEXTS)), strict=True), start=1))
+    for ctx, (text, voice) in said.items():
         rig.speak(ctx, text, voice=voice, seed=ctx)
         rig.turns(7 * ctx)
-    rig.run(*TEXTS)
-    for ctx, (text, voice) in TEXTS.items():
+    rig.run(*said)
+    for ctx, (text, voice) in said.items():
         solo = Rig(rig.runner)
         solo.speak(ctx, text, voice=voice, seed=ctx)
         close(rig.pcm(ctx), solo.run(ctx).pcm(ctx))
         assert rig.begun[ctx].decoding.tokens == solo.begun[ctx].decoding.tokens != []
     assert settled(rig.runner)
+    for _, voice in said.values():
+        rig.runner.forget_voice(voice)
 
 
 def test_seeds_differ_and_are_kept(runner):
