@@ -38,6 +38,8 @@ class Speaker:
 
     talk: Talk
     chance: random.Random
+    longest_s: float
+    """For which nothing is said, now and then."""
     open: list[str] = field(default_factory=list)
     said: dict[str, str] = field(default_factory=dict)
     flushes: dict[str, int] = field(default_factory=lambda: defaultdict(int))
@@ -100,7 +102,7 @@ class Speaker:
         await self.talk.raw(self.chance.choice(NONSENSE))
 
     async def _wait(self) -> None:
-        await asyncio.sleep(self.chance.uniform(0, 0.03))
+        await asyncio.sleep(self.chance.uniform(0, self.longest_s))
 
 
 @dataclass
@@ -180,12 +182,18 @@ def _letters(text: str) -> str:
 
 
 async def converse(
-    server: LiveServer, seed: int, lead_ms: int | None, *, acts: int = 120, patience_s: float = 60
+    server: LiveServer,
+    seed: int,
+    lead_ms: int | None,
+    *,
+    acts: int = 120,
+    longest_s: float = 0.03,
+    patience_s: float = 60.0,
 ) -> None:
     """One session says so many things; then all that came of them is judged."""
     hello = {"audio": {"codec": "pcm_s16le"}, "pacing": {"lead_ms": lead_ms}}
     async with talking(server.ws_url, hello) as talk:
-        speaker = Speaker(talk, random.Random(seed))
+        speaker = Speaker(talk, random.Random(seed), longest_s)
         witness = Witness(speaker)
         talk.got.clear()
 
