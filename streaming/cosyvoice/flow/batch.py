@@ -25,7 +25,8 @@ from streaming.cosyvoice.transfer import integers
 class Shapes:
     """The shapes a batch may have: numbers of rows, and of pages that a row sees; ascending.
 
-    What exceeds the largest has its own shape.
+    What exceeds the largest is filled up to a multiple of a quarter of it: such steps are not worth
+    captures, but each shape that a GPU meets for the first time is planned for.
     """
 
     rows: tuple[int, ...] = ()
@@ -37,7 +38,11 @@ class Shapes:
 
 
 def _least(allowed: Sequence[int], wanted: int) -> int:
-    return next((size for size in allowed if size >= wanted), wanted)
+    for size in allowed:
+        if size >= wanted:
+            return size
+    step = max(1, allowed[-1] // 4) if allowed else 1
+    return -(-wanted // step) * step
 
 
 FILLING = HostRow(

@@ -62,7 +62,7 @@ def test_a_shape_is_the_least_that_holds_a_batch():
     shapes = Shapes(rows=(1, 4, 16), pages=(8, 32))
     assert shapes.of(1, 1) == (1, 8)
     assert shapes.of(5, 9) == (16, 32)
-    assert shapes.of(17, 33) == (17, 33)
+    assert shapes.of(17, 33) == (20, 40)  # multiples of a quarter of the largest
     assert Shapes().of(3, 7) == (3, 7)
 
 
