@@ -52,14 +52,13 @@ class Reads:
 
 def row_bias(positions: Tensor, length: int, dtype: torch.dtype) -> Tensor:
     """(N, 1, 1, length) for tokens at ``positions`` (N,)."""
-    return _bias(positions, length, dtype)[:, None, None]
+    return _bias(positions, _aligned(length), dtype)[:, None, None, :length]
 
 
 def chunk_bias(chunk: Chunk, groups: int, device: torch.device, dtype: torch.dtype) -> Tensor:
     """(groups * count, position + count), causal, the same for each query head of a group."""
     end = chunk.position + chunk.count
-    aligned = -(-end // BIAS_STEP) * BIAS_STEP
-    bias = _bias(torch.arange(chunk.position, end, device=device), aligned, dtype)
+    bias = _bias(torch.arange(chunk.position, end, device=device), _aligned(end), dtype)
     return bias.repeat(groups, 1)[:, :end]
 
 
@@ -101,6 +100,10 @@ def _chunk(query: Tensor, layer: int, cache: KvCache, chunk: Chunk, bias: Tensor
     groups = query.view(n, kv_heads, -1, size).permute(1, 2, 0, 3).reshape(1, kv_heads, -1, size)
     made = scaled_dot_product_attention(groups, keys, values, attn_mask=bias)
     return made.view(kv_heads, -1, n, size).permute(2, 0, 1, 3).reshape(n, heads, size)
+
+
+def _aligned(length: int) -> int:
+    return -(-length // BIAS_STEP) * BIAS_STEP
 
 
 def _bias(positions: Tensor, length: int, dtype: torch.dtype) -> Tensor:
