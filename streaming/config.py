@@ -53,7 +53,7 @@ class CosyVoiceSettings:
     """The flow uses so much of a voice's recording, from its beginning."""
     first_hop_tokens: int = 0
     """The flow's first hop has so many speech tokens of 40 ms; the recording is cut to fit. Fewer
-    are heard sooner; more last longer, until the second hop is there. 0: 8 on a GPU, else 16."""
+    are heard sooner; more last longer, until the second hop is there. 0: 8 on a GPU, else 22."""
     flow_window_s: float = 0.0
     """The flow looks back so far beside the recording; 0: to the beginning, which is exact."""
     max_batch: int = 64
@@ -71,7 +71,7 @@ class CosyVoiceSettings:
     """CUDA streams: 1 for all stages, or 4, one a stage and one for copies."""
     profile: str | None = None
     """What steps cost on this card, as ``python -m benchmarks.gpu --table`` wrote it: where the
-    scheduler and admission begin. None: a guess. Either way they learn from the steps that run."""
+    scheduler and admission begin. None: with a rehearsal. They learn from the steps that run."""
     compile: bool = False
     """Compile what lies between the networks' products, on a GPU: a longer start, then
     less time a step."""

@@ -6,7 +6,7 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from torch.nn.functional import pad
+from torch.nn.functional import interpolate, pad
 from vocoder_streams import streamed
 
 from streaming.cosyvoice.sizes import FRAME_SAMPLES
@@ -100,6 +100,20 @@ def test_version_3_with_the_official_phase_sum_is_the_official_code(third, monke
     monkeypatch.setattr(third.vocoder.m_source, "__class__", OfficialSum)
     made = third.streamed([third.frames])
     assert distance(made, third.wav) < CLOSE / 10
+
+
+def test_the_initial_phases_that_the_official_code_draws_reach_no_sound(third):
+    """It adds them to the first sample, and takes a frame's phase from its middle."""
+    hz = third.tensors["f0"].repeat_interleave(FRAME_SAMPLES, 1)[:, None]
+    share = hz * torch.arange(1, 10)[None, :, None] / 24_000
+    begun = share.clone()
+    begun[..., 0] += third.tensors["rand_ini"].float()
+    assert not torch.equal(begun, share)
+    taken = [
+        interpolate(samples, scale_factor=1 / FRAME_SAMPLES, mode="linear")
+        for samples in (begun, share)
+    ]
+    assert torch.equal(*taken)
 
 
 @settings(max_examples=6, deadline=None)
