@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 from streaming.engine.notes import note
@@ -61,12 +62,22 @@ class Trace:
         events = (before + ",\n".join(self._waiting)).encode()
         self._waiting = []
         try:
-            self._file.seek(self._end)
-            self._file.write(events + _END)
+            self._put(events + _END)
         except OSError as error:  # a full disk ends the trace, not the engine
             self._left = 0
             note("trace_ended", level="warning", why=str(error))
+            with suppress(OSError):  # then it stays as it is
+                self._file.truncate(self._end)
+                self._put(_END)
+            return
         self._end += len(events)
+
+    def _put(self, data: bytes) -> None:
+        """In place of the end; a disk that is nearly full takes a part first."""
+        self._file.seek(self._end)
+        rest = memoryview(data)
+        while rest:
+            rest = rest[self._file.write(rest) :]
 
     def _line(self, name: str) -> int:
         if name not in self._lines:

@@ -82,6 +82,10 @@ class VoiceFiles:
             raise FileNotFoundError(f"no stored voice is called {voice!r}")
         return _read(self._record_path(voice))
 
+    def has(self, voice: str) -> bool:
+        """Whether there is such a voice."""
+        return _ID.fullmatch(voice) is not None and self._record_path(voice).exists()
+
     def records(self) -> tuple[list[VoiceRecord], list[Unreadable]]:
         """All there are, and what is wrong with those that cannot be read."""
         found: list[VoiceRecord] = []

@@ -6,6 +6,7 @@ Knows: the file that ``python -m benchmarks.gpu --table`` writes. Does not know:
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -41,6 +42,8 @@ def costs(path: Path) -> dict[str, Cost]:
         lines = {stage: Cost(**table[stage]) for stage in (LLM, FLOW, VOCODER)}
     except OSError as error:
         raise ValueError(f"{path} cannot be read: {error.strerror}") from error
+    except (UnicodeDecodeError, RecursionError) as error:  # what they hold may be all of the file
+        raise ValueError(f"{path} is no table of step costs: {error}") from error
     except (ValueError, KeyError, TypeError) as error:
         raise ValueError(f"{path} is no table of step costs: {error!r} is wrong in it") from error
     bad = next((stage for stage, line in lines.items() if not _possible(line)), None)
@@ -52,4 +55,4 @@ def costs(path: Path) -> dict[str, Cost]:
 def _possible(line: Cost) -> bool:
     numbers = (line.base_s, line.unit_s, line.look_s)
     known = all(isinstance(number, int | float) and number >= 0 for number in numbers)
-    return known and sum(numbers) > 0
+    return known and 0 < sum(numbers) < math.inf

@@ -58,6 +58,10 @@ class VoiceReader:
         for name in self._speakers:
             yield Voice(id=name, name=name, languages=self._languages, description="named speaker")
 
+    def is_there(self, voice: str) -> bool:
+        """Whether it could be read again."""
+        return voice in self._speakers or voice in self._starters or self._files.has(voice)
+
     def read(self, voice: str) -> VoicePart:
         """Its features as they were kept, or made of its recording where this model has none yet.
 

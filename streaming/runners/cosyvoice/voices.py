@@ -175,7 +175,10 @@ class Voices:
         return part
 
     def _trim_features(self, but: FlowPart | None = None) -> None:
-        """Those fall out of memory of which there is nothing else; the disk has them still."""
+        """Those fall out of memory of which there is nothing else, and which the disk has still.
+
+        One that was removed stays for who speaks with it, until it is forgotten.
+        """
         over = self.features_bytes - self._features_bytes
         if over <= 0:
             return
@@ -183,11 +186,16 @@ class Voices:
         for flow in self._flows.values():
             if over <= 0:
                 break
-            if flow.has_left and not (flow.users or flow.stays or flow is but):
+            idle = flow.has_left and not (flow.users or flow.stays or flow is but)
+            if idle and self._could_be_read_again(flow):
                 over -= flow.feature_bytes
                 gone.add(flow)
         if gone:
             self._drop(gone)
+
+    def _could_be_read_again(self, flow: FlowPart) -> bool:
+        named = (voice for voice, part in self._by_id.items() if part.flow is flow)
+        return all(map(self._reader.is_there, named))
 
     def _drop(self, gone: set[FlowPart]) -> None:
         for flow in gone:

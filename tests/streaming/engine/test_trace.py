@@ -51,17 +51,36 @@ def test_what_was_launched_behind_another_begins_when_that_has_ended(tmp_path):
         assert sum(each["dur"] for each in of_line) == busy * 1e6
 
 
-def test_a_full_disk_ends_the_trace_alone(tmp_path, monkeypatch, capfd):
-    trace = Trace(tmp_path / "trace.json", ["llm"])
+class SmallDisk:
+    """A file on a disk that is full once it has so many bytes."""
 
-    class Full:
-        def __init__(self, file):
-            self.close = file.close
+    def __init__(self, file, size):
+        self.file, self.size = file, size
+        self.seek, self.truncate, self.close = file.seek, file.truncate, file.close
 
-        def seek(self, _):
+    def write(self, data):
+        room = self.size - self.file.tell()
+        if room <= 0:
             raise OSError(28, "No space left on device")
+        return self.file.write(data[:room])
 
-    monkeypatch.setattr(trace, "_file", Full(trace._file))
+
+def test_a_full_disk_ends_the_trace_alone_and_what_is_there_is_whole(tmp_path, monkeypatch, capfd):
+    path = tmp_path / "trace.json"
+    trace = Trace(path, ["llm"])
+    monkeypatch.setattr(trace, "_file", SmallDisk(trace._file, 600))
+    for _ in range(8):
+        trace.step("llm", 0.0, 1.0, [1], 1.0)
+        trace.flush()
+    trace.close()
+    assert 1 < len(steps(path)) < 8
+    assert path.stat().st_size <= 600
+    assert capfd.readouterr().err.count("No space left on device") == 1
+
+
+def test_nor_does_one_that_will_not_even_be_mended(tmp_path, monkeypatch, capfd):
+    trace = Trace(tmp_path / "trace.json", ["llm"])
+    monkeypatch.setattr(trace, "_file", SmallDisk(trace._file, 0))
     for _ in range(3):
         trace.step("llm", 0.0, 1.0, [1], 1.0)
         trace.flush()

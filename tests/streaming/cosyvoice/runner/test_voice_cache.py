@@ -367,6 +367,20 @@ class TestForgetting:
         with pytest.raises(UnknownVoice, match=first):
             desk.voices.take(first)
 
+    def test_one_that_is_removed_while_a_context_has_it_is_kept_between_its_segments(self, desk):
+        first = desk.ids[1]
+        desk.speak(first)
+        desk.files.remove_record(first)
+        desk.files.remove_recording(f"{1:064x}")
+        desk.speak(*desk.ids[2:], desk.ids[0], *desk.ids[2:])
+        assert desk.where(first) == "features"
+        desk.speak(first)
+        desk.speak(*desk.ids[2:])
+        desk.voices.forget(first)
+        assert desk.where(first) == "disk"
+        flows = desk.voices._flows.values()
+        assert desk.voices.features_bytes == sum(flow.feature_bytes for flow in flows)
+
 
 class TestKeys:
     def test_the_same_words_in_two_recordings_never_meet(self, desk):

@@ -40,6 +40,8 @@ def test_without_one_it_is_about_a_small_card():
         {"base_s": -1.0},
         {"base_s": "x"},
         {"look_s": -1e-9},
+        {"base_s": float("inf")},
+        {"base_s": float("nan")},
         {"base_s": 0.0, "unit_s": 0.0},
         {"seconds": 1},
     ],
@@ -49,12 +51,20 @@ def test_what_is_no_table_is_refused_by_its_name(tmp_path, flow):
         priors(written(tmp_path, flow=flow), 2.0)
 
 
-@pytest.mark.parametrize("text", ["", "[]", "{}", '{"costs": 3}'])
+@pytest.mark.parametrize("text", ["", "[]", "{}", '{"costs": 3}', "[" * 100_000])
 def test_so_is_what_is_none_at_all(tmp_path, text):
     path = tmp_path / "card.json"
     path.write_text(text, encoding="utf-8")
     with pytest.raises(ValueError, match="is no table"):
         priors(str(path), 2.0)
+
+
+def test_what_a_file_holds_that_is_no_text_is_not_told(tmp_path):
+    path = tmp_path / "card.json"
+    path.write_bytes(b"\xff" * 10_000)
+    with pytest.raises(ValueError, match="is no table") as refused:
+        priors(str(path), 2.0)
+    assert len(str(refused.value)) < 300
 
 
 def test_a_file_that_is_not_there_is_told(tmp_path):
