@@ -8,6 +8,7 @@ from collections import deque
 from dataclasses import replace
 from pathlib import Path
 
+import msgspec
 import numpy as np
 from making import segment
 
@@ -146,6 +147,51 @@ class Rig:
     def pcm(self, ctx):
         chunks = [each.pcm for each in self.of(ctx, Audio)]
         return np.frombuffer(b"".join(chunks), "<i2").astype(np.int32)
+
+
+class Writer:
+    """A context's interleaved text, part by part."""
+
+    def __init__(self, rig, ctx, *, voice=ENGLISH, index=0, opens=True, **options):
+        self._rig, self._ctx, self._index, self._at = rig, ctx, index, 0
+        if opens:
+            rig.inbox.append(Open(ctx=ctx, voice=voice, interleaved=True, words=True, **options))
+
+    def write(self, text, *, more=True, language="en"):
+        begin, self._at = self._at, self._at + len(text)
+        ending = "forced" if more else "sentence"
+        part = segment(text, index=self._index, ending=ending)
+        part = msgspec.structs.replace(
+            part, char_start=begin, char_end=self._at, more=more, language=language
+        )
+        self._rig.inbox.append(Speak(ctx=self._ctx, segment=part))
+
+    def end(self, *, last=True):
+        self.write("", more=False)
+        if last:
+            self._rig.inbox.append(End(ctx=self._ctx))
+
+
+def turns(rig, count):
+    """So many turns, or until all wait for text: the loop would sleep then."""
+    for _ in range(count):
+        rig.engine.turn()
+        if not any(_busy(live) for live in rig.engine._live.values()):
+            return
+
+
+def _busy(live):
+    return live.context.wants or live.under_way.total() or not live.context.voice_ready
+
+
+def written(rig, ctx, parts, *, apart=0, **options):
+    """A context that gets its parts so many turns apart."""
+    writer = Writer(rig, ctx, **options)
+    for part in parts:
+        writer.write(part)
+        turns(rig, apart)
+    writer.end()
+    return rig
 
 
 def alone(runner, text, **options):

@@ -5,7 +5,7 @@ import itertools
 import msgspec
 import numpy as np
 import pytest
-from cosyvoice_rig import ENGLISH, MANDARIN, Rig, settled
+from cosyvoice_rig import ENGLISH, MANDARIN, Rig, Writer, settled, turns, written
 from making import segment
 
 from streaming.messages import (
@@ -29,51 +29,6 @@ LATER = 10_000
 """Turns after which a context has long said all that it can."""
 
 
-class Writer:
-    """A context's text, part by part."""
-
-    def __init__(self, rig, ctx, *, voice=ENGLISH, index=0, opens=True, **options):
-        self._rig, self._ctx, self._index, self._at = rig, ctx, index, 0
-        if opens:
-            rig.inbox.append(Open(ctx=ctx, voice=voice, interleaved=True, words=True, **options))
-
-    def write(self, text, *, more=True, language="en"):
-        begin, self._at = self._at, self._at + len(text)
-        ending = "forced" if more else "sentence"
-        part = segment(text, index=self._index, ending=ending)
-        part = msgspec.structs.replace(
-            part, char_start=begin, char_end=self._at, more=more, language=language
-        )
-        self._rig.inbox.append(Speak(ctx=self._ctx, segment=part))
-
-    def end(self, *, last=True):
-        self.write("", more=False)
-        if last:
-            self._rig.inbox.append(End(ctx=self._ctx))
-
-
-def turns(rig, count):
-    """So many turns, or until all wait for text: the loop would sleep then."""
-    for _ in range(count):
-        rig.engine.turn()
-        if not any(_busy(live) for live in rig.engine._live.values()):
-            return
-
-
-def _busy(live):
-    return live.context.wants or live.under_way.total() or not live.context.voice_ready
-
-
-def written(rig, ctx, parts=PARTS, *, apart=0, **options):
-    """A context that gets its parts so many turns apart."""
-    writer = Writer(rig, ctx, **options)
-    for part in parts:
-        writer.write(part)
-        turns(rig, apart)
-    writer.end()
-    return rig
-
-
 def close(one, other):
     assert len(one) == len(other)
     assert np.abs(one - other).max() <= 3
@@ -89,7 +44,7 @@ def at_once(runner):
 class TestWhenTextComesMakesNoDifference:
     @pytest.mark.parametrize("apart", [0, 7, LATER])
     def test_part_by_part(self, runner, at_once, apart):
-        rig = written(Rig(runner), 1, apart=apart, seed=3).run(1)
+        rig = written(Rig(runner), 1, PARTS, apart=apart, seed=3).run(1)
         tokens, pcm = at_once
         assert rig.begun[1].decoding.tokens == tokens != []
         close(rig.pcm(1), pcm)
@@ -232,7 +187,7 @@ class TestItsVoice:
 
     @VERSION_3
     def test_an_instruction_stands_before_the_text(self, rig):
-        written(rig, 1, apart=20, instruct="Speak happily.", seed=3).run(1)
+        written(rig, 1, PARTS, apart=20, instruct="Speak happily.", seed=3).run(1)
         assert not rig.of(1, Failed)
         assert not rig.begun[1].prompt.speech
 

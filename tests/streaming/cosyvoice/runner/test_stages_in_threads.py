@@ -6,7 +6,7 @@ import random
 import numpy as np
 import pytest
 import torch
-from cosyvoice_rig import Rig, alone, send_voices_away, settled
+from cosyvoice_rig import Rig, Writer, alone, send_voices_away, settled, turns, written
 
 from streaming.cosyvoice.flow.host import HostMemory
 from streaming.messages import Failed, Finished, Park, Released, Unpark
@@ -17,6 +17,10 @@ from streaming.runners.cosyvoice.rhythm import stages
 from streaming.runners.cosyvoice.speech import Speech
 
 TEXTS = {1: "Long enough for two pages.", 2: "Another one of them."}
+
+
+LATER = 10_000
+"""Turns after which a context has long said all that it can."""
 
 
 class NullStream:
@@ -87,6 +91,50 @@ def test_it_speaks_as_it_does_in_place(threaded):
     rig.run(*TEXTS)
     for ctx, expected in in_place.items():
         close(rig.pcm(ctx), expected)
+    assert settled(runner)
+
+
+def test_text_that_arrives_while_others_speak_is_spoken_as_if_it_had_been_there(threaded):
+    runner, in_place = threaded
+    parts, dice = ("I am", " here, and", " you?"), random.Random(3)
+    solo = written(Rig(runner), 3, ("".join(parts),), seed=3).run(3)
+    rig = Rig(runner)
+    for ctx, text in TEXTS.items():
+        rig.speak(ctx, text, seed=ctx)
+    writer = Writer(rig, 3, seed=3)
+    for part in parts:
+        writer.write(part)
+        rig.turns(dice.randrange(20))
+    writer.end()
+    rig.run(*TEXTS, 3)
+    assert rig.begun[3].decoding.tokens == solo.begun[3].decoding.tokens != []
+    close(rig.pcm(3), solo.pcm(3))
+    for ctx, expected in in_place.items():
+        close(rig.pcm(ctx), expected)
+    assert settled(runner)
+
+
+def test_who_waits_for_text_makes_room_and_goes_on_when_it_comes(threaded):
+    runner, _ = threaded
+    text, flow = "I am here, and you are there with me", runner._speech.models.flow
+    solo = written(Rig(runner), 3, (text, ", dear."), seed=3).run(3)
+    send_voices_away(runner)
+    short = alone(runner, "One.")
+    rig = Rig(runner)
+    writer = Writer(rig, 3, seed=3)
+    writer.write(text)
+    turns(rig, LATER)
+    (live,) = rig.engine._live.values()
+    assert live.context.starved
+    hoard = flow.pool.take(flow.pool.free)
+    rig.speak(1, "One.")
+    rig.run(1)
+    assert flow.host.used_bytes > 0  # its pages made room
+    del hoard
+    close(rig.pcm(1), short)
+    writer.write(", dear.")
+    writer.end()
+    close(rig.run(3).pcm(3), solo.pcm(3))
     assert settled(runner)
 
 
