@@ -52,7 +52,7 @@ class Queued(Event, frozen=True, tag="queued", kw_only=True):
 
 
 class SegmentBegins(Event, frozen=True, tag="segment", kw_only=True):
-    """The next packet of the context begins this piece of its text, or may (an ``index`` again)."""
+    """The next packet begins this piece of the text; with an ``index`` again, a later one will."""
 
     ctx: str
     index: int
