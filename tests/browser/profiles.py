@@ -18,6 +18,17 @@ FLAGS = [
     "--disable-sync",
     "--no-first-run",
 ]
+AT_RATE = """
+{
+  const Native = AudioContext;
+  globalThis.AudioContext = class extends Native {
+    constructor(options) {
+      super({ ...options, sampleRate: %d });
+    }
+  };
+}
+"""
+"""A script: the device has that rate."""
 
 
 async def new_context(browser: Browser, **options: object) -> BrowserContext:

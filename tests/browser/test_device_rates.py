@@ -5,19 +5,9 @@ from __future__ import annotations
 import pytest
 from fake_server import FakeServer
 from hearing import Heard
+from profiles import AT_RATE
 
 pytestmark = [pytest.mark.browser, pytest.mark.asyncio(loop_scope="module")]
-
-AT_RATE = """
-{
-  const Native = AudioContext;
-  globalThis.AudioContext = class extends Native {
-    constructor(options) {
-      super({ ...options, sampleRate: %d });
-    }
-  };
-}
-"""
 
 
 @pytest.mark.parametrize("rate", [16_000, 44_100, 48_000, 96_000])

@@ -8,7 +8,7 @@ import pytest
 import pytest_asyncio
 from hearing import Heard
 from playwright.async_api import Browser, Dialog, Locator, Page, async_playwright, expect
-from profiles import CHROMIUM, FLAGS, new_context
+from profiles import AT_RATE, CHROMIUM, FLAGS, new_context
 from recordings import a_recording, encoded
 from servers import LiveServer, StartServer, start
 
@@ -24,6 +24,11 @@ WATCHING = """() => {
   new MutationObserver(told).observe(status, { childList: true });
 }"""
 """What a screen reader is told, one after another."""
+RATE_OF_RECORDING = """async () => {
+  const file = await (await fetch(document.getElementById("recording").src)).arrayBuffer();
+  return new DataView(file).getUint32(24, true);
+}"""
+"""As its WAVE header says."""
 REJECTING = (
     "navigator.mediaDevices.getUserMedia = () => Promise.reject(new DOMException('no', '{}'))"
 )
@@ -104,6 +109,23 @@ async def test_a_voice_is_recorded_made_and_spoken_with(heard: Heard, server: Li
     await page.get_by_role("button", name="Speak", exact=True).click()
     await expect(page.locator("#said")).to_have_text("Done.", timeout=20_000)
     assert (await heard.recording()).pitch() >= CLONES_FROM_HZ
+
+
+@pytest.mark.parametrize("rate", [16_000, 44_100])
+async def test_a_voice_is_recorded_on_a_device_of_any_rate(
+    heard: Heard, server: LiveServer, rate: int
+) -> None:  # BRO-02
+    page = heard.page
+    await page.add_init_script(AT_RATE % rate)
+    await open_desk(page, server.url)
+
+    await record(heard)
+    await heard.until("document.getElementById('recording').duration > 3")
+    assert await page.evaluate(RATE_OF_RECORDING) == rate
+    await fill_in(page, f"Recorded at {rate}")
+    await make(page)
+
+    await expect(page.locator("#cloning-said")).to_have_text(READY)
 
 
 async def test_the_meter_moves_and_too_short_is_told_before_it_is_too_late(

@@ -15,6 +15,7 @@ import pytest
 from server.config import ConfigError, advice, describe, load
 from server.config.keys import KEYS, SECTIONS, flat
 from server.config.rules import ALLOWANCE, RULES
+from server.config.sources import FLAGS
 from server.settings import AccessSettings, Allowance, ApiKey, ListenSettings, Settings
 from server.version import VERSION
 
@@ -567,6 +568,11 @@ class TestWhatIsWrittenDown:
         for name, rule in (RULES | own).items():
             if dataclasses.is_dataclass(rule):
                 assert rows[name] == str(rule), name
+
+    def test_the_docs_name_every_flag_and_its_setting(self):
+        text = (PROJECT / "docs" / "configuration.md").read_text(encoding="utf-8")
+        for flag, (setting, _) in FLAGS.items():
+            assert re.search(rf"`{flag}`\s\(`{setting}`\)", text), flag
 
     def test_one_of_two_numbers_may_be_named_and_no_other(self):
         flag = {"COSYSTREAM__ENGINE__COSYVOICE__STREAMS": "1"}

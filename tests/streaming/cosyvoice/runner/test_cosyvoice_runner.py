@@ -2,6 +2,7 @@
 
 import gc
 import json
+import weakref
 
 import numpy as np
 import pytest
@@ -234,7 +235,11 @@ def test_samples_that_are_no_numbers_fail_their_context_with_its_seed(runner, mo
 def test_a_model_that_rests_gives_its_memory_back_and_comes_back(checkpoint, tmp_path):
     runner = load(checkpoint, tmp_path)
     before = alone(runner, "Hello there.", seed=1)
+    models = runner._speech.models
+    held = [weakref.ref(part) for part in (models.decoder, models.flow.pool, models.vocoder)]
+    del models
     runner.unload()
+    assert [part() for part in held] == [None] * 3
     assert not runner.has_voice(ENGLISH)
     assert runner.figures() == {}
     runner.load_voice(MANDARIN)
