@@ -1,8 +1,8 @@
 """What steps cost on a device: a table, measured or estimated.
 
 Estimates come from a card's memory bandwidth and half-precision throughput (its maker's figures)
-and from what the networks need: about 1 GB of weights a step of the LLM, 1.3 GFLOP a mel frame and
-Euler step for both guidance rows of the flow, and the keys and values that either looks back at.
+and from what the networks need: weights to be read, products to be made, and the keys and values
+that LLM and flow look back at.
 Knows: costs. Does not know: who asks.
 """
 
@@ -19,10 +19,12 @@ from streaming.steps import Cost
 
 NOT_MEASURED = "not measured"
 
-LLM_GB = 1.0
-LLM_GFLOP_PER_TOKEN = 1.0
-FLOW_GFLOP_PER_FRAME = 1.3
-VOCODER_GFLOP_PER_FRAME = 1.8
+LLM_GB = 0.72
+LLM_GFLOP_PER_TOKEN = 0.72
+FLOW_GFLOP_PER_FRAME = 0.76
+VOCODER_GFLOP_PER_FRAME = 0.62
+"""Counted of the published sizes (as a test does): layers of the LLM in bf16, an Euler step for
+both guidance rows; without what they look back at."""
 
 LLM_LOOK_BYTES = 24 * 2 * 2 * 64 * 2
 """Keys and values of a position: layers, both, heads, their size, bf16."""
@@ -70,7 +72,10 @@ class Device:
 
 
 def estimated(name: str, gb_per_s: float, tflops: float) -> Device:
-    """A card that nobody measured: memory bandwidth, dense half-precision throughput."""
+    """A card that nobody measured: memory bandwidth, dense half-precision throughput.
+
+    The latter where sums are kept in 32 bits, as torch keeps them.
+    """
     gb_s = 1 / gb_per_s / BANDWIDTH_SHARE
     look_s = LOOKED_AT * gb_s / 1e9
     gflop_s = 1 / tflops / 1000
@@ -91,7 +96,7 @@ def estimated(name: str, gb_per_s: float, tflops: float) -> Device:
 ESTIMATES = {
     device.name: device
     for device in (
-        estimated("3060", 360, 51),
+        estimated("3060", 360, 25.5),
         estimated("4090", 1008, 165),
         estimated("L4", 300, 121),
         estimated("A10", 600, 125),
