@@ -33,7 +33,9 @@ EMOJI = re.compile(
     "[\u231a\u231b\u23e9-\u23fa\u25aa\u25ab\u25fb-\u25fe\u2600-\u2775\u2794-\u27bf\u2b05-\u2b55"
     f"\U0001f000-\U0001faff]{PICTOGRAPH.pattern}*|[\ufe0e\ufe0f\u20e3]"
 )
-EMOJI_BEFORE_MARK = re.compile(rf"(?:\s*(?:{EMOJI.pattern}))+\s*(?=[,.!?;:，。！？；：、])")
+EMOJI_BEFORE_MARK = re.compile(rf"(?:\s*+(?>{EMOJI.pattern}))++\s*+(?=[,.!?;:，。！？；：、])")
+"""Nothing is given back: there are twice as many ways to part a row of emoji with each one more."""
+
 INVISIBLE = re.compile("[\u00ad\u200b\u2060\ufeff]")
 _BLANKS = re.compile(r"[\s\x00-\x1f\x7f]+")
 

@@ -1,4 +1,6 @@
 # ruff: noqa: RUF001 - full-width marks are part of the texts
+import time
+
 import pytest
 
 from streaming.text.speakable import guess_language, has_words, scripts, spoken_text
@@ -48,6 +50,14 @@ class TestSpokenText:
 
     def test_marks_and_symbols_stay(self):
         assert spoken_text("Fine .. go ∯ ①, x≥2.") == "Fine .. go ∯ ①, x≥2."
+
+    @pytest.mark.parametrize("emoji", ["😂", "❤️", "👩‍👩‍👧", "😂 "])
+    def test_a_row_of_emoji_costs_what_its_length_costs(self, emoji):
+        """With any part given back, one emoji more took twice as long: 30 of them an hour."""
+        before_s = time.process_time()
+        assert spoken_text(f"so {emoji * 24} funny") == "so funny"
+        assert spoken_text(f"so funny {emoji * 24}!") == "so funny!"
+        assert time.process_time() - before_s < 1.0
 
 
 class TestScripts:
