@@ -59,5 +59,6 @@ class Voices:
             elif outcome.voice in self._removed:
                 yield Loaded(outcome.voice, UnknownVoice(f"voice {outcome.voice!r} was removed"))
             else:
-                note_error("voice_not_loaded", outcome.error, voice=outcome.voice)
+                if not isinstance(outcome.error, UnknownVoice):  # it may just have been deleted
+                    note_error("voice_not_loaded", outcome.error, voice=outcome.voice)
                 yield outcome

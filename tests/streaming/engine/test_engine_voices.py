@@ -60,7 +60,7 @@ class TestVoices:
         assert bench.mailbox.woken.wait(10)
         assert kinds(bench.turn(times=20))[-1] is Finished
 
-    def test_a_voice_that_cannot_be_loaded_fails_those_who_wait_for_it(self):
+    def test_a_voice_that_cannot_be_loaded_fails_those_who_wait_for_it(self, capsys):
         class Damaged(CountingRunner):
             def load_voice(self, voice):
                 raise OSError(f"cannot read {voice}")
@@ -71,13 +71,17 @@ class TestVoices:
         (failed,) = events + bench.turn()
         assert failed.code == "synthesis_failed"
         assert "nobody" in failed.message
+        assert "cannot read nobody" in capsys.readouterr().err
 
-    def test_a_voice_that_is_stored_nowhere_is_told_as_such(self, tmp_path):
+    def test_a_voice_that_is_stored_nowhere_is_told_as_such_to_its_context_alone(
+        self, tmp_path, capsys
+    ):
         bench = Bench(voices_dir=str(tmp_path))
         events = bench.turn(*opened(1, "Hi.", voice="v-aaaaaaaaaaaaaaaaaaaa"))
         assert bench.mailbox.woken.wait(10)
         (failed,) = events + bench.turn()
         assert (failed.code, failed.retryable) == ("unknown_voice", False)
+        assert not capsys.readouterr().err, "it was deleted a moment ago, which is nobody's fault"
 
 
 class TestRemovedVoices:
