@@ -2,6 +2,7 @@
 
 import importlib.util
 import io
+import re
 import shutil
 import subprocess
 import sys
@@ -94,7 +95,9 @@ def test_what_never_ends_is_cut_off_and_bad_whoever_listens(folder, monkeypatch)
     monkeypatch.setattr(running, "SENTENCES", (endless,))
     status, said = verify(folder, "--device", "cpu")
     assert status == 1
-    assert "it did not end, and was cut off after 1." in said
+    cut = re.search(r"it did not end, and was cut off after ([\d.]+) s", said)
+    assert cut is not None
+    assert 0.5 <= float(cut[1]) <= 2.0  # with the hop that was too much
 
 
 @pytest.mark.recognise
