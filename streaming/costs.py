@@ -67,18 +67,21 @@ class _Seen:
     def __init__(self, prior: Cost) -> None:
         self._prior = prior
         self._sizes: dict[int, _Size] = {}
+        self._points: dict[int, _Point] = {}
 
     def add(self, units: float, took_s: float) -> None:
         """One more."""
         octave = math.frexp(units)[1]
-        self._sizes.setdefault(octave, _Size()).add(units, took_s)
+        size = self._sizes.setdefault(octave, _Size())
+        size.add(units, took_s)
+        self._points[octave] = size.point
 
     def line(self) -> Cost:
         """The best line, by relative errors, without a negative base or slope.
 
         Where steps do not tell, as the prior, scaled to what they took.
         """
-        seen = [size.point for size in self._sizes.values()]
+        seen = self._points.values()
         scaled = _scaled(self._prior, seen)
         points = [*seen, *self._foreseen(scaled)]
         found = _fitted(points)
@@ -97,10 +100,10 @@ class _Seen:
 def _scaled(prior: Cost, points: Iterable[_Point]) -> Cost:
     """The same proportion of base and slope, as high as the steps were long."""
     expected_s = took_s = units = 0.0
-    for point in points:
-        expected_s += point.weight * prior.of(point.units)
-        took_s += point.weight * point.took_s
-        units += point.weight * point.units
+    for units_of, took_of_s, weight in points:
+        expected_s += weight * (prior.base_s + prior.unit_s * units_of)
+        took_s += weight * took_of_s
+        units += weight * units_of
     if expected_s <= 0.0:
         return Cost(0.0, took_s / units)
     scale = took_s / expected_s
@@ -110,13 +113,13 @@ def _scaled(prior: Cost, points: Iterable[_Point]) -> Cost:
 def _fitted(points: Iterable[_Point]) -> Cost | None:
     """The line of least squares of relative errors; ``None`` where the points do not tell."""
     weights = units = took_s = units_squared = units_took_s = 0.0
-    for point in points:
-        weight = point.weight / max(point.took_s, 1e-9) ** 2
+    for units_of, took_of_s, believed in points:
+        weight = believed / max(took_of_s, 1e-9) ** 2
         weights += weight
-        units += weight * point.units
-        took_s += weight * point.took_s
-        units_squared += weight * point.units**2
-        units_took_s += weight * point.units * point.took_s
+        units += weight * units_of
+        took_s += weight * took_of_s
+        units_squared += weight * units_of**2
+        units_took_s += weight * units_of * took_of_s
     spread = weights * units_squared - units**2
     if spread <= (LEAST_SPREAD * units) ** 2:
         return None

@@ -43,6 +43,9 @@ class Rhythm:
     _known: dict[tuple[int, float, float, int], tuple[Following, ...]] = field(
         default_factory=dict, compare=False, repr=False
     )
+    _paths: dict[tuple[int, int], tuple[Following, ...]] = field(
+        default_factory=dict, compare=False, repr=False
+    )
     """Paths are asked for at every row of every step."""
 
     def render(self, tokens: int) -> tuple[Following, ...]:
@@ -51,8 +54,12 @@ class Rhythm:
 
     def path(self, made: int, rendered: int) -> tuple[Following, ...]:
         """The steps that make so many tokens more, and so many of all into samples."""
-        frames = float(rendered * self.frames_per_token)
-        return self._path(made, self.whole(rendered), frames, self.euler_steps)
+        known = self._paths.get((made, rendered))
+        if known is None:
+            frames = float(rendered * self.frames_per_token)
+            steps = self._path(made, self.whole(rendered), frames, self.euler_steps)
+            known = self._paths[made, rendered] = steps
+        return known
 
     def finish(self, whole: float, frames: float, euler_steps: int) -> tuple[Following, ...]:
         """The steps that follow the flow's, of which so many are left, over ``whole`` frames."""

@@ -67,6 +67,8 @@ class Flights(Generic[T]):
         self._longest_s = longest_s
         self._now = now
         self._under_way: list[_Flight[T]] = []
+        self._beside: dict[str, UnderWay] = {}
+        """By stage, until something is launched or ends: asked for at every turn of the loop."""
         self._counted_until_s = 0.0
 
     @property
@@ -76,13 +78,10 @@ class Flights(Generic[T]):
 
     def beside(self, stage: Stage) -> UnderWay:
         """What a step of the stage would be launched beside."""
-        begin_by_s, own = float("inf"), 0
-        for each in self._under_way:
-            if each.launch.stage.name == stage.name:
-                own += 1
-            else:
-                begin_by_s = min(begin_by_s, each.launch.begin_by_s)
-        return UnderWay(begin_by_s, own)
+        known = self._beside.get(stage.name)
+        if known is None:
+            known = self._beside[stage.name] = self._found_beside(stage.name)
+        return known
 
     def room(self, stage: Stage) -> bool:
         """Whether one more batch of the stage may be launched."""
@@ -94,6 +93,7 @@ class Flights(Generic[T]):
         self._count(launch.began_s)
         flight = _Flight(launch, later)
         self._under_way.append(flight)
+        self._beside.clear()
         later.made.add_done_callback(lambda _: self._end(flight))
 
     def landed(self, now_s: float) -> list[Landed[T]]:
@@ -107,6 +107,7 @@ class Flights(Generic[T]):
         for flight in ended:
             self._count(flight.end_s(now_s))
             self._under_way.remove(flight)
+            self._beside.clear()
         for flight in self._under_way:
             lasts_s = now_s - flight.launch.began_s
             if lasts_s > self._longest_s:
@@ -122,6 +123,15 @@ class Flights(Generic[T]):
             )
             for each in ended
         ]
+
+    def _found_beside(self, stage: str) -> UnderWay:
+        begin_by_s, own = float("inf"), 0
+        for each in self._under_way:
+            if each.launch.stage.name == stage:
+                own += 1
+            else:
+                begin_by_s = min(begin_by_s, each.launch.begin_by_s)
+        return UnderWay(begin_by_s, own)
 
     def _end(self, flight: _Flight[T]) -> None:
         flight.ended_s = self._now()

@@ -109,9 +109,9 @@ class Launches:
             self._arrive(Landed(launch, results, ended_s - now_s, ended_s))
             return False
         self._flights.add(launch, results)
-        if stage.ahead > 1:
-            for ride in rides:
-                self._lines.ask(ride.live)
+        for live, _ in rides:
+            if live.under_way[stage.name] < stage.ahead:
+                self._lines.ask(live)  # one more may follow before this one has come to its end
         return True
 
     def _run(self, stage: Stage, works: Sequence[Work]) -> Sequence[StepResult] | Later:

@@ -56,8 +56,7 @@ class Work:
     """Told by ``wants``: nothing more comes of it before more of its text does."""
 
 
-@dataclass(frozen=True)
-class Made:
+class Made(NamedTuple):
     """What a step made of one row."""
 
     samples: Samples

@@ -66,12 +66,14 @@ class Progress:
         """The steps that could be launched now."""
         frames = sum(self.waiting)
         waiting_s = self._seconds(frames)
-        wants = (
-            None if self.llm_done or self.llm_waits else self._llm(waiting_s),
-            None if self.flow_done else self._flow(waiting_s, slack_s, costs),
-            self._vocoder() if frames or self.flow_done else None,
-        )
-        return [want for want in wants if want is not None]
+        wants = []
+        if not (self.llm_done or self.llm_waits) and (want := self._llm(waiting_s)) is not None:
+            wants.append(want)
+        if not self.flow_done and (want := self._flow(waiting_s, slack_s, costs)) is not None:
+            wants.append(want)
+        if (frames or self.flow_done) and (want := self._vocoder()) is not None:
+            wants.append(want)
+        return wants
 
     def begin_llm(self) -> None:
         """One of its steps is launched."""
