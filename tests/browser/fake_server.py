@@ -162,9 +162,11 @@ class FakeServer:
             self._port = server.sockets[0].getsockname()[1]
             self._started.set()
             await self._stop.wait()
-        for transport in transports:
-            transport.abort()
-        await asyncio.sleep(0)
+        while transports:
+            for transport in transports:
+                transport.abort()
+            transports.clear()
+            await asyncio.sleep(0.02)  # one that was accepted just now comes a moment later
 
     # --- HTTP -----------------------------------------------------------------------------
 
