@@ -15,6 +15,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F  # noqa: N812 - torch's own custom
 
+from streaming.cosyvoice.bias import aligned
 from streaming.cosyvoice.flow.base import Rows
 from streaming.cosyvoice.sizes import BLOCK_FRAMES
 
@@ -22,10 +23,6 @@ KEY, VALUE = 0, 1
 
 COPY_BYTES = 1 << 30
 """The most that a gathering of one layer copies at once; a larger batch takes several turns."""
-
-BIAS_STEP = 16
-"""Each row of a bias begins at a multiple of so many numbers: torch's kernels ask for that, and
-would copy another bias for every layer."""
 
 Attention = Callable[[Tensor, Tensor], Tensor]
 """``attention(shelf, qkv)``: keeps keys and values in the rows' pages, then attends.
@@ -92,7 +89,7 @@ class Gathered:
         self._write = (place + rows.page[:, None]).flatten()
         self._read = place[..., None] + rows.table[:, None]  # (2, B, G, T)
         frames = rows.table.shape[1] * BLOCK_FRAMES
-        seen = torch.arange(-(-frames // BIAS_STEP) * BIAS_STEP, device=device)
+        seen = torch.arange(aligned(frames), device=device)
         hidden = seen >= rows.keys[:, None]
         bias = torch.zeros_like(hidden, dtype=shelf.dtype).masked_fill(hidden, -torch.inf)
         self._bias = bias[:, None, None, :frames]

@@ -15,11 +15,8 @@ import torch
 from torch import Tensor
 from torch.nn.functional import scaled_dot_product_attention
 
+from streaming.cosyvoice.bias import aligned
 from streaming.cosyvoice.llm.cache import KvCache
-
-BIAS_STEP = 16
-"""Each row of a bias begins at a multiple of so many numbers: torch's kernels ask for that, and
-would copy another bias for every layer."""
 
 
 @dataclass(frozen=True)
@@ -52,13 +49,13 @@ class Reads:
 
 def row_bias(positions: Tensor, length: int, dtype: torch.dtype) -> Tensor:
     """(N, 1, 1, length) for tokens at ``positions`` (N,)."""
-    return _bias(positions, _aligned(length), dtype)[:, None, None, :length]
+    return _bias(positions, aligned(length), dtype)[:, None, None, :length]
 
 
 def chunk_bias(chunk: Chunk, groups: int, device: torch.device, dtype: torch.dtype) -> Tensor:
     """(groups * count, position + count), causal, the same for each query head of a group."""
     end = chunk.position + chunk.count
-    bias = _bias(torch.arange(chunk.position, end, device=device), _aligned(end), dtype)
+    bias = _bias(torch.arange(chunk.position, end, device=device), aligned(end), dtype)
     return bias.repeat(groups, 1)[:, :end]
 
 
@@ -100,10 +97,6 @@ def _chunk(query: Tensor, layer: int, cache: KvCache, chunk: Chunk, bias: Tensor
     groups = query.view(n, kv_heads, -1, size).permute(1, 2, 0, 3).reshape(1, kv_heads, -1, size)
     made = scaled_dot_product_attention(groups, keys, values, attn_mask=bias)
     return made.view(kv_heads, -1, n, size).permute(2, 0, 1, 3).reshape(n, heads, size)
-
-
-def _aligned(length: int) -> int:
-    return -(-length // BIAS_STEP) * BIAS_STEP
 
 
 def _bias(positions: Tensor, length: int, dtype: torch.dtype) -> Tensor:

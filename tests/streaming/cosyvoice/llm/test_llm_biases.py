@@ -3,7 +3,8 @@
 import pytest
 import torch
 
-from streaming.cosyvoice.llm.attention import BIAS_STEP, Chunk, chunk_bias, row_bias
+from streaming.cosyvoice.bias import BIAS_STEP
+from streaming.cosyvoice.llm.attention import Chunk, chunk_bias, row_bias
 
 CPU = torch.device("cpu")
 
