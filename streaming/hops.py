@@ -40,13 +40,10 @@ class Rhythm:
     prefill_share: float = 1.0
     """What a token of a prompt costs, in rows of the LLM's step."""
 
-    _known: dict[tuple[int, float, float, int], tuple[Following, ...]] = field(
+    _known: dict[tuple[float, ...], tuple[Following, ...]] = field(
         default_factory=dict, compare=False, repr=False
     )
-    _paths: dict[tuple[int, int], tuple[Following, ...]] = field(
-        default_factory=dict, compare=False, repr=False
-    )
-    """Paths are asked for at every row of every step."""
+    """What ``path`` and ``finish`` answered to what: they are asked at every row of every step."""
 
     def render(self, tokens: int) -> tuple[Following, ...]:
         """The steps from tokens to samples."""
@@ -54,35 +51,34 @@ class Rhythm:
 
     def path(self, made: int, rendered: int) -> tuple[Following, ...]:
         """The steps that make so many tokens more, and so many of all into samples."""
-        known = self._paths.get((made, rendered))
+        known = self._known.get((made, rendered))
         if known is None:
             frames = float(rendered * self.frames_per_token)
-            steps = self._path(made, self.whole(rendered), frames, self.euler_steps)
-            known = self._paths[made, rendered] = steps
+            steps = self._steps(made, self.whole(rendered), frames, self.euler_steps)
+            known = self._known[made, rendered] = steps
         return known
 
     def finish(self, whole: float, frames: float, euler_steps: int) -> tuple[Following, ...]:
         """The steps that follow the flow's, of which so many are left, over ``whole`` frames."""
-        return self._path(0, whole, frames, euler_steps)
+        known = self._known.get((whole, frames, euler_steps))
+        if known is None:
+            steps = self._steps(0, whole, frames, euler_steps)
+            known = self._known[whole, frames, euler_steps] = steps
+        return known
 
     def whole(self, tokens: int) -> float:
         """Frames that the flow computes for so many tokens: whole blocks, whatever is in them."""
         return float(-(-tokens // self.block_tokens) * self.block_tokens * self.frames_per_token)
 
-    def _path(
+    def _steps(
         self, made: int, whole: float, frames: float, euler_steps: int
     ) -> tuple[Following, ...]:
-        known = self._known.get((made, whole, frames, euler_steps))
-        if known is None:
-            steps = (
-                Following(self.llm, 1.0, made),
-                Following(self.flow, whole, euler_steps),
-                Following(self.vocoder, frames),
-            )
-            known = self._known[made, whole, frames, euler_steps] = tuple(
-                each for each in steps if each.times
-            )
-        return known
+        steps = (
+            Following(self.llm, 1.0, made),
+            Following(self.flow, whole, euler_steps),
+            Following(self.vocoder, frames),
+        )
+        return tuple(each for each in steps if each.times)
 
 
 def hop_tokens(
