@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from statistics import median
 
 from streaming.costs import Costs
@@ -28,6 +29,16 @@ COLD_STEPS = 1
 """So many of each stage come first, and cost what none will cost again."""
 
 _SENTENCE = "Ready to speak. 你好。"
+
+
+@dataclass(frozen=True)
+class Learned:
+    """What steps cost, once that is known."""
+
+    costs: Mapping[str, Cost]
+    """By stage."""
+    prefill_share: float = 1.0
+    """What a token of a prompt costs, in rows of the LLM's step."""
 
 
 class Rehearsal:
@@ -53,6 +64,12 @@ class Rehearsal:
     def cost(self, stage: Stage) -> Cost:
         """What its step costs."""
         return self._costs.line(stage.name)
+
+    @property
+    def learned(self) -> Learned:
+        """All of it."""
+        costs = {stage.name: self.cost(stage) for stage in self._stages}
+        return Learned(costs, self.prefill_share)
 
     @property
     def prefill_share(self) -> float:

@@ -18,6 +18,7 @@ from streaming.messages import Ready, Segment
 from streaming.runners.base import Copied, Later, StepResult, Work
 from streaming.runners.cosyvoice.models import build
 from streaming.runners.cosyvoice.profile import priors
+from streaming.runners.cosyvoice.rehearsal import Learned
 from streaming.runners.cosyvoice.rhythm import ROOM, second, stages
 from streaming.runners.cosyvoice.speech import Speech
 from streaming.runners.cosyvoice.utterance import Utterance
@@ -51,8 +52,10 @@ class CosyVoiceRunner:
         self._speech: Speech | None = None
         self._loading = threading.Lock()
         self._default = settings.default_voice or ""
-        self._priors = priors(settings.cosyvoice.profile, settings.cosyvoice.flow_window_s)
-        self.stages = stages(settings.cosyvoice.max_batch, self._priors)
+        profile = settings.cosyvoice.profile
+        guessed = priors(profile, settings.cosyvoice.flow_window_s)
+        self._learned = None if profile is None else Learned(guessed)
+        self.stages = stages(settings.cosyvoice.max_batch, guessed)
         self._room = 1.0
 
     def load(self) -> None:
@@ -65,12 +68,13 @@ class CosyVoiceRunner:
         models = build(self._settings)
         self._room = ROOM[models.device.type]
         ahead = 2 if models.device.type == "cuda" else 1
-        self.stages = stages(self._settings.cosyvoice.max_batch, self._priors, ahead=ahead)
         speech = Speech(models, self._settings)
         self._default = self._default or speech.voices.own[0].id
         catalog.find(speech.voices.own, self._default)
         speech.voices.load(self._default)
-        self.stages = tuple(speech.warm_up(self._default, self.stages))
+        self._learned = speech.warm_up(self._default, self.stages, self._learned)
+        most = self._settings.cosyvoice.max_batch
+        self.stages = stages(most, self._learned.costs, ahead=ahead)
         self._speech = speech
 
     def unload(self) -> None:

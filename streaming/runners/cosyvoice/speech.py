@@ -36,7 +36,7 @@ from streaming.runners.cosyvoice.models import Models
 from streaming.runners.cosyvoice.parking import Parking
 from streaming.runners.cosyvoice.progress import Progress
 from streaming.runners.cosyvoice.prompts import Prompts
-from streaming.runners.cosyvoice.rehearsal import Rehearsal
+from streaming.runners.cosyvoice.rehearsal import Learned, Rehearsal
 from streaming.runners.cosyvoice.rhythm import FLOW, LLM, RHYTHMS, VOCODER
 from streaming.runners.cosyvoice.threads import FIRST, LAST, places
 from streaming.runners.cosyvoice.utterance import Arriving, Utterance
@@ -93,7 +93,6 @@ class Speech:
         self._rhythm = RHYTHMS[models.generation]
         self._max_batch = settings.cosyvoice.max_batch
         self._precision = settings.precision
-        self._profiled = settings.cosyvoice.profile is not None
         self._prompts = Prompts(models.tokenizer, models.generation)
         self._lost: BaseException | None = None
 
@@ -221,14 +220,16 @@ class Speech:
         for place in self._places.values():
             place.close()
 
-    def warm_up(self, voice: str, stages: Sequence[Stage]) -> Sequence[Stage]:
-        """Make all ready for the first context; the stages with what they were seen to cost."""
+    def warm_up(self, voice: str, stages: Sequence[Stage], known: Learned | None) -> Learned:
+        """Make all ready for the first context; what steps cost.
+
+        ``known``: what they cost, where that need not be found out: then no crowd is tried.
+        """
         modes = self._warm_stages()
         rehearsal = Rehearsal(self, stages, voice)
-        rehearsal.run(self.models.decoder.cache.slots)
-        if not self._profiled:
-            self._rhythm = replace(self._rhythm, prefill_share=rehearsal.prefill_share)
-            stages = [replace(stage, prior=rehearsal.cost(stage)) for stage in stages]
+        rehearsal.run(1 if known is not None else self.models.decoder.cache.slots)
+        learned = known or rehearsal.learned
+        self._rhythm = replace(self._rhythm, prefill_share=learned.prefill_share)
         models = self.models
         note(
             "ready_to_speak",
@@ -236,9 +237,9 @@ class Speech:
             device=card_of(models.device),
             precision=self._precision,
             **modes,
-            costs={stage.name: str(stage.prior) for stage in stages},
+            costs={stage: str(cost) for stage, cost in learned.costs.items()},
         )
-        return stages
+        return learned
 
     def _warm_stages(self) -> dict[str, str]:
         """How each stage's steps are launched, once what they need is there."""

@@ -7,6 +7,7 @@ import pytest
 from cosyvoice_rig import Rig, load
 
 from streaming.messages import Finished
+from streaming.runners.cosyvoice.speech import Speech
 
 
 @pytest.fixture
@@ -32,3 +33,22 @@ def test_nothing_of_it_stays(checkpoint, tmp_path, frozen):
     frozen()
     runner.unload()
     assert [each() for each in large] == [None] * 4
+
+
+def test_what_a_crowd_costs_is_found_out_once(checkpoint, tmp_path, monkeypatch):
+    batches = []
+    step = Speech.step
+
+    def counted(speech, stage, batch):
+        batches.append(len(batch))
+        return step(speech, stage, batch)
+
+    monkeypatch.setattr(Speech, "step", counted)
+    runner = load(checkpoint, tmp_path, slots=8, flow_mib=64)
+    assert max(batches) == 8
+    learned = runner.stages
+    runner.unload()
+    batches.clear()
+    runner.load()
+    assert set(batches) == {1}  # it has spoken a sentence, so that all is warm
+    assert runner.stages == learned
