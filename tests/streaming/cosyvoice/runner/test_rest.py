@@ -7,6 +7,7 @@ import pytest
 from cosyvoice_rig import Rig, load
 
 from streaming.messages import Finished
+from streaming.runners.cosyvoice import rehearsal
 from streaming.runners.cosyvoice.speech import Speech
 
 
@@ -44,6 +45,7 @@ def test_what_a_crowd_costs_is_found_out_once(checkpoint, tmp_path, monkeypatch)
         return step(speech, stage, batch)
 
     monkeypatch.setattr(Speech, "step", counted)
+    monkeypatch.setattr(rehearsal, "CROWDS", {8: float("inf")})  # however slow the machine
     runner = load(checkpoint, tmp_path, slots=8, flow_mib=64)
     assert max(batches) == 8
     learned = runner.stages
