@@ -22,7 +22,7 @@ from streaming.audio.opus import OpusEncoder
 from streaming.audio.packetizer import Packetizer
 from streaming.audio.pcm import Float32, from_float, to_bytes
 from streaming.config import PauseSettings
-from streaming.messages import CHUNK_SAMPLES, SAMPLE_RATE
+from streaming.samples import CHUNK_SAMPLES, SAMPLE_RATE
 
 TEXT = (
     "The quick brown fox jumps over the lazy dog, and then it runs away. She sells sea shells by"

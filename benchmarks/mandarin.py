@@ -27,7 +27,8 @@ import soxr
 from benchmarks import chinese
 from streaming.config import EngineSettings
 from streaming.engine.client import ContextRequest, EngineClient
-from streaming.messages import SAMPLE_RATE, Audio, ContextEvent, Failed, Finished
+from streaming.messages import Audio, ContextEvent, Failed, Finished
+from streaming.samples import SAMPLE_RATE
 
 READY_S = 120.0
 SPEECH_S = 120.0

@@ -23,7 +23,7 @@ from streaming.config import EngineSettings
 from streaming.cosyvoice.verify import listening
 from streaming.cosyvoice.verify.edits import edits
 from streaming.engine.client import EngineClient
-from streaming.messages import SAMPLE_RATE
+from streaming.samples import SAMPLE_RATE
 
 VOICES = {"en": "heart", "zh": "mandarin"}
 SHORTEST_WORDS, LONGEST_WORDS = 4, 30

@@ -24,12 +24,12 @@ from streaming.messages import (
     Failed,
     Finished,
     Mark,
-    Segment,
     SegmentGrown,
     SegmentStarted,
     Skipped,
     Words,
 )
+from streaming.segment import Segment
 
 REPORT_SAMPLES = 12_000
 """The engine is told how far the listener is every half second of audio."""

@@ -24,7 +24,8 @@ from server.sender import Sender
 from server.services import Services, Terms
 from streaming import errors
 from streaming.errors import CosystreamError, by_code
-from streaming.messages import SAMPLE_RATE, ContextEvent, Failed, Finished
+from streaming.messages import ContextEvent, Failed, Finished
+from streaming.samples import SAMPLE_RATE
 
 LONGEST_MS = 1e9
 

@@ -12,8 +12,8 @@ from typing import Annotated
 import msgspec
 from msgspec import Meta
 
-from streaming.messages import LEXICON_ENTRIES, LexiconEntry
 from streaming.phones import numbered, pinyin_fault
+from streaming.segment import LEXICON_ENTRIES, LexiconEntry
 
 _Word = Annotated[str, Meta(min_length=1, max_length=64)]
 _Said = Annotated[str, Meta(min_length=1, max_length=256)]

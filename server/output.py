@@ -22,7 +22,8 @@ from streaming.audio.audible import first_audible
 from streaming.audio.format import AudioFormat
 from streaming.audio.levels import LevelMeter
 from streaming.audio.packetizer import Packet, Packetizer
-from streaming.messages import SAMPLE_RATE, Failed, Finished
+from streaming.messages import Failed, Finished
+from streaming.samples import SAMPLE_RATE
 
 log = structlog.get_logger(__name__)
 

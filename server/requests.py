@@ -11,7 +11,7 @@ import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
 from server.hot_fix import Lexicon, entries_of
-from streaming.messages import LexiconEntry, Reasoning, TextMode
+from streaming.segment import LexiconEntry, Reasoning, TextMode
 
 CtxId = Annotated[str, Meta(min_length=1, max_length=128)]
 Label = Annotated[str, Meta(max_length=128)]

@@ -28,7 +28,8 @@ from server.services import Services
 from streaming.audio.containers import Container, ContainerName, open_container
 from streaming.engine.client import ContextRequest, EngineContext
 from streaming.errors import CosystreamError, InvalidValue, Overloaded, TextTooLong, by_code
-from streaming.messages import Audio, ContextEvent, Failed, Finished, Reasoning
+from streaming.messages import Audio, ContextEvent, Failed, Finished
+from streaming.segment import Reasoning
 
 log = structlog.get_logger(__name__)
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Literal
 
-from streaming.messages import LexiconEntry
+from streaming.segment import LexiconEntry
 
 
 class LexiconLine(LexiconEntry, frozen=True, kw_only=True):

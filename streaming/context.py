@@ -10,7 +10,9 @@ from collections import deque
 from dataclasses import dataclass, field
 
 from streaming.growing import joined
-from streaming.messages import SAMPLE_RATE, Open, Segment
+from streaming.messages import Open
+from streaming.samples import SAMPLE_RATE
+from streaming.segment import Segment
 from streaming.steps import Want
 
 HASTY_S = 1.0

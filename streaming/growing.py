@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import msgspec
 
-from streaming.messages import Segment, Span
+from streaming.segment import Segment, Span
 
 
 def joined(segment: Segment, part: Segment) -> Segment:

@@ -1,7 +1,8 @@
 """Shorthands for what the tests of contexts and the engine are about."""
 
 from streaming.context import Context, Pending
-from streaming.messages import Open, Segment
+from streaming.messages import Open
+from streaming.segment import Segment
 from streaming.steps import Want
 
 

@@ -19,11 +19,11 @@ from streaming.messages import (
     Park,
     Played,
     Released,
-    Segment,
     Speak,
     Unpark,
 )
 from streaming.runners.base import Later
+from streaming.segment import Segment
 
 RATE = 24_000
 

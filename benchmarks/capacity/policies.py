@@ -14,7 +14,7 @@ from streaming.config import EngineSettings
 from streaming.context import Context
 from streaming.costs import Costs
 from streaming.engine.loop import deadlines
-from streaming.messages import SAMPLE_RATE
+from streaming.samples import SAMPLE_RATE
 from streaming.scheduler import NEVER, Deadlines, Line, Policy, Row, UnderWay
 from streaming.steps import Stage
 

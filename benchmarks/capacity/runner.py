@@ -16,10 +16,11 @@ from benchmarks.capacity.world import World
 from streaming.costs import Costs
 from streaming.cosyvoice.flow import cut
 from streaming.cosyvoice.sizes import BLOCK_FRAMES, BLOCK_TOKENS, FRAME_SAMPLES, TOKENS_PER_S
-from streaming.messages import Ready, Segment, Voice
+from streaming.messages import Ready, Voice
 from streaming.runners.base import Copied, Later, Made, StepResult, Work
 from streaming.runners.cosyvoice.progress import Progress
 from streaming.runners.cosyvoice.rhythm import FIRST_HOP_TOKENS, RHYTHM, second, stages
+from streaming.segment import Segment
 from streaming.steps import Following, Want
 
 TOKENS_PER_CHAR = 1.5

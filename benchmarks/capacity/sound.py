@@ -11,8 +11,9 @@ from typing import Any
 import numpy as np
 
 from streaming.engine.track import Track
-from streaming.messages import Audio, ContextEvent, Segment
+from streaming.messages import Audio, ContextEvent
 from streaming.runners.base import Made, Samples
+from streaming.segment import Segment
 
 LONGEST_S = 20
 SILENCE: Samples = np.zeros(LONGEST_S * 24_000, np.float32)

@@ -16,7 +16,6 @@ from benchmarks.capacity.world import World
 from streaming.admission import Admission
 from streaming.errors import Overloaded
 from streaming.messages import (
-    SAMPLE_RATE,
     Audio,
     Cancel,
     End,
@@ -25,10 +24,11 @@ from streaming.messages import (
     Message,
     Open,
     Played,
-    Segment,
     Speak,
     Stats,
 )
+from streaming.samples import SAMPLE_RATE
+from streaming.segment import Segment
 
 Call = Callable[[], None]
 Arrivals = Literal["poisson", "bursts", "conversations"]

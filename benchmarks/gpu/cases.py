@@ -19,8 +19,8 @@ from benchmarks.load.report import TOLERABLE_UNDERRUN_MS, percentiles
 from benchmarks.models.desk import Desk
 from benchmarks.models.voices import Made
 from streaming.engine.loop import Engine
-from streaming.messages import SAMPLE_RATE
 from streaming.runners.cosyvoice.runner import CosyVoiceRunner
+from streaming.samples import SAMPLE_RATE
 
 RAMP_SHARE = 0.25
 """Starts are spread over this share of a case."""

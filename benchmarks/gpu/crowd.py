@@ -15,7 +15,6 @@ from benchmarks.load.arrivals import COVER_S
 from benchmarks.load.texts import text_for
 from benchmarks.models.desk import Desk, segments
 from streaming.messages import (
-    SAMPLE_RATE,
     Audio,
     Cancel,
     End,
@@ -27,6 +26,7 @@ from streaming.messages import (
     Released,
     Speak,
 )
+from streaming.samples import SAMPLE_RATE
 
 REPORT_S = 0.5
 """How often a listener says how much was played."""

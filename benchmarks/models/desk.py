@@ -12,7 +12,8 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 
-from streaming.messages import Message, Segment, ToEngine
+from streaming.messages import Message, ToEngine
+from streaming.segment import Segment
 
 Told = Callable[[Message], None]
 

@@ -11,10 +11,10 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from streaming.messages import Segment
 from streaming.runners.base import Made, Samples, StepResult, Work
 from streaming.runners.cosyvoice.runner import CosyVoiceRunner
 from streaming.runners.cosyvoice.side_by_side import side_by_side
+from streaming.segment import Segment
 
 AT_ONCE_S = 0.0
 """The slack of everybody: hops are as small as they can be."""

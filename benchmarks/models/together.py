@@ -16,7 +16,7 @@ import numpy as np
 
 from benchmarks.models.lockstep import Spoken, Task, speak
 from benchmarks.models.watched import Took, WatchedRunner
-from streaming.messages import SAMPLE_RATE
+from streaming.samples import SAMPLE_RATE
 
 TEXTS = (
     "The ferry leaves at nine.",

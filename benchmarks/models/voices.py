@@ -26,7 +26,7 @@ from streaming.cosyvoice.sizes import (
     TOKENS_PER_S,
     Generation,
 )
-from streaming.messages import SAMPLE_RATE
+from streaming.samples import SAMPLE_RATE
 from streaming.voices.draft import VoiceDraft
 from streaming.voices.files import VoiceFiles
 from streaming.voices.store import VoiceLimits, VoiceStore

@@ -6,7 +6,7 @@ Knows: lengths. Does not know: positions, contexts, what is in the samples.
 from __future__ import annotations
 
 from streaming.audio.pcm import SAMPLE_BYTES
-from streaming.messages import CHUNK_SAMPLES
+from streaming.samples import CHUNK_SAMPLES
 
 CHUNK_BYTES = CHUNK_SAMPLES * SAMPLE_BYTES
 

@@ -11,7 +11,7 @@ from typing import Protocol
 from streaming.audio.format import AudioFormat
 from streaming.audio.opus import OpusEncoder
 from streaming.audio.pcm import Int16, encode_alaw, encode_mulaw, from_bytes, to_bytes
-from streaming.messages import SAMPLE_RATE
+from streaming.samples import SAMPLE_RATE
 
 
 class Coder(Protocol):

@@ -16,7 +16,8 @@ from numpy.typing import NDArray
 from streaming.audio.pcm import SAMPLE_BYTES, Float32, Int16, from_float, to_bytes
 from streaming.audio.silence import Offset, Onset
 from streaming.config import PauseSettings
-from streaming.messages import SAMPLE_RATE, Ending
+from streaming.samples import SAMPLE_RATE
+from streaming.segment import Ending
 
 FADE_MS = 5
 FADE_SAMPLES = SAMPLE_RATE * FADE_MS // 1000

@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from streaming.audio.pcm import FULL_SCALE, SAMPLE_BYTES, Int16, from_bytes
-from streaming.messages import SAMPLE_RATE
+from streaming.samples import SAMPLE_RATE
 
 STEP_MS = 20
 STEP_SAMPLES = SAMPLE_RATE * STEP_MS // 1000

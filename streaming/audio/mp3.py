@@ -10,7 +10,7 @@ from __future__ import annotations
 import lameenc
 
 from streaming.audio.pcm import SAMPLE_BYTES
-from streaming.messages import SAMPLE_RATE
+from streaming.samples import SAMPLE_RATE
 
 BITRATE_KBPS = 64
 _QUALITY = 5

@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from streaming.audio.format import PTS_RATE, AudioFormat
 from streaming.audio.ogg import FIRST, LAST, OggWriter
 from streaming.audio.packetizer import Packet, Packetizer
-from streaming.messages import SAMPLE_RATE
+from streaming.samples import SAMPLE_RATE
 
 VENDOR = b"cosystream"
 

@@ -14,7 +14,7 @@ from streaming.audio.codec import open_coder
 from streaming.audio.format import AudioFormat
 from streaming.audio.pcm import SAMPLE_BYTES, from_bytes, to_bytes
 from streaming.audio.resample import Resampler
-from streaming.messages import SAMPLE_RATE
+from streaming.samples import SAMPLE_RATE
 
 SILENCE_PEAK = 33
 """16-bit amplitude (-60 dBFS) up to which a packet counts as silence."""

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from streaming.audio.pcm import Int16
-from streaming.messages import SAMPLE_RATE
+from streaming.samples import SAMPLE_RATE
 
 ONSET_MIN = 33
 """-60 dBFS."""

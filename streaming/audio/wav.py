@@ -8,7 +8,7 @@ from __future__ import annotations
 import struct
 
 from streaming.audio.pcm import SAMPLE_BYTES
-from streaming.messages import SAMPLE_RATE
+from streaming.samples import SAMPLE_RATE
 
 HEADER_BYTES = 44
 UNKNOWN = 0xFFFFFFFF

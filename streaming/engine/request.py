@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from streaming.messages import LexiconEntry, Open, Ready, Reasoning, TextMode, TextOpen, Voice
+from streaming.messages import Open, Ready, TextOpen, Voice
+from streaming.segment import LexiconEntry, Reasoning, TextMode
 from streaming.voices import catalog
 
 _NEUTRAL_SPEED = 1.0

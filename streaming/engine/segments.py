@@ -16,8 +16,9 @@ from streaming.engine.vitals import Vitals
 from streaming.engine.voices import Voices
 from streaming.errors import DeviceFull
 from streaming.messages import Mark as Marked
-from streaming.messages import Message, Segment, Skipped
+from streaming.messages import Message, Skipped
 from streaming.runners.base import Made, Runner, StepResult, Work
+from streaming.segment import Segment
 from streaming.text.speakable import has_words
 
 

@@ -14,15 +14,9 @@ from streaming.audio.chunker import Chunker
 from streaming.audio.joiner import SegmentJoiner
 from streaming.config import PauseSettings
 from streaming.errors import SynthesisFailed
-from streaming.messages import (
-    Audio,
-    ContextEvent,
-    Segment,
-    SegmentGrown,
-    SegmentStarted,
-    Words,
-)
+from streaming.messages import Audio, ContextEvent, SegmentGrown, SegmentStarted, Words
 from streaming.runners.base import Made
+from streaming.segment import Segment
 from streaming.text.words import estimate_words
 
 _SAMPLE_BYTES = 2

@@ -11,7 +11,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from streaming.context import Context
-from streaming.messages import SAMPLE_RATE, Stats
+from streaming.messages import Stats
+from streaming.samples import SAMPLE_RATE
 
 EVERY_S = 1.0
 AT_CHANGE_S = 0.1

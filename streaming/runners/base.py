@@ -18,7 +18,8 @@ import numpy as np
 import numpy.typing as npt
 
 from streaming.costs import Costs
-from streaming.messages import Ready, Segment
+from streaming.messages import Ready
+from streaming.segment import Segment
 from streaming.steps import Following, Stage, Want
 
 Samples: TypeAlias = npt.NDArray[np.float32]

@@ -12,10 +12,11 @@ from typing import Any
 
 from streaming.config import EngineSettings
 from streaming.costs import Costs
-from streaming.messages import Ready, Segment
+from streaming.messages import Ready
 from streaming.runners.base import Copied, Later, StepResult, Work
 from streaming.runners.embedded import EmbeddedRunner
 from streaming.runners.mandarin.voice import MANDARIN, MandarinRunner
+from streaming.segment import Segment
 from streaming.steps import Following, Want
 
 

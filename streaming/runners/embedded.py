@@ -20,10 +20,11 @@ from hibari.voices import DEFAULT, VOICES, voice_path
 
 from streaming.config import EngineSettings
 from streaming.errors import CosystreamError, SynthesisFailed
-from streaming.messages import Ready, Segment, Voice
+from streaming.messages import Ready, Voice
 from streaming.runners.base import SPEECH, Made, OneStage, Samples, StepResult, Work
 from streaming.runners.english import Foreign, prepare_segment
 from streaming.runners.pieces import join_piece, split_phonemes
+from streaming.segment import Segment
 from streaming.steps import Cost, Stage
 from streaming.voices import catalog
 

@@ -11,8 +11,8 @@ from __future__ import annotations
 import re
 import unicodedata
 
-from streaming.messages import Segment
 from streaming.runners.arpabet import to_misaki
+from streaming.segment import Segment
 
 LONGEST_NUMBER_DIGITS = 12
 """Longer numbers are read digit by digit, in groups of four; past 36 the voice has no words."""

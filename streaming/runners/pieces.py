@@ -9,8 +9,8 @@ import re
 
 import numpy as np
 
-from streaming.messages import SAMPLE_RATE
 from streaming.runners.base import Samples
+from streaming.samples import SAMPLE_RATE
 
 LONGEST_PIECE = 256
 """Phonemes: 15 s of speech, 90 ms of one core. A sentence seldom has so many."""

@@ -20,8 +20,9 @@ import numpy as np
 
 from streaming.config import EngineSettings
 from streaming.errors import UnknownVoice
-from streaming.messages import SAMPLE_RATE, Ready, Voice
+from streaming.messages import Ready, Voice
 from streaming.runners.base import SPEECH, Made, OneStage, Samples, StepResult, Work
+from streaming.samples import SAMPLE_RATE
 from streaming.steps import Stage
 from streaming.voices import catalog
 from streaming.voices.files import VoiceFiles

@@ -11,7 +11,7 @@ import unicodedata
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from streaming.messages import Ending
+from streaming.segment import Ending
 from streaming.text.marks import CLAUSES, CLOSERS, OPENERS, STOPS, caseless, width
 from streaming.text.verdict import Rank
 

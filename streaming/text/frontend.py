@@ -12,8 +12,6 @@ from streaming.config import TextSettings
 from streaming.messages import (
     Failed,
     FromText,
-    LexiconEntry,
-    Segment,
     TextAppend,
     TextDrop,
     TextEnd,
@@ -24,6 +22,7 @@ from streaming.messages import (
     TextSegments,
     ToText,
 )
+from streaming.segment import LexiconEntry, Segment
 from streaming.text.normal.lexicon import layered
 from streaming.text.normal.normaliser import Normaliser
 from streaming.text.parts import Parts

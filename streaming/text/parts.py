@@ -14,7 +14,7 @@ from collections.abc import Sequence
 import msgspec
 
 from streaming.growing import moved_by
-from streaming.messages import Ending, Segment
+from streaming.segment import Ending, Segment
 from streaming.text.marks import CLAUSES, STOPS, width
 from streaming.text.pipeline import TextPipeline
 

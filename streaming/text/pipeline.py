@@ -12,7 +12,7 @@ from collections.abc import Sequence
 
 import msgspec
 
-from streaming.messages import Segment
+from streaming.segment import Segment
 from streaming.text.normal.normaliser import Normaliser, Removed
 from streaming.text.reasoning import Passed, ReasoningFilter
 from streaming.text.segmenter import Segmenter

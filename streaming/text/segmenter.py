@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import msgspec
 
-from streaming.messages import Segment, TextMode
+from streaming.segment import Segment, TextMode
 from streaming.text.arrivals import Arrivals
 from streaming.text.boundaries import judge
 from streaming.text.breaks import (

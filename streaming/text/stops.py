@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 
-from streaming.messages import Ending
+from streaming.segment import Ending
 from streaming.text import abbreviations
 from streaming.text.marks import (
     DOTS,

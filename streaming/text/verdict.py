@@ -8,7 +8,7 @@ from __future__ import annotations
 from enum import IntEnum
 from typing import NamedTuple
 
-from streaming.messages import Ending
+from streaming.segment import Ending
 
 
 class Rank(IntEnum):

@@ -9,7 +9,7 @@ Knows: characters and words. Does not know: what they decide.
 
 from __future__ import annotations
 
-from streaming.messages import Ending
+from streaming.segment import Ending
 from streaming.text.marks import CLOSERS, NEWLINES, OPENERS, caseless
 
 SPACES_LIMIT = 64

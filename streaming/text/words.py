@@ -17,7 +17,8 @@ from __future__ import annotations
 import re
 from itertools import accumulate, pairwise
 
-from streaming.messages import SAMPLE_RATE, Segment, Word
+from streaming.samples import SAMPLE_RATE
+from streaming.segment import Segment, Word
 from streaming.text.normal.markup import SILENT
 
 _UNSPACED = (

@@ -3,7 +3,7 @@ import pytest
 from server import requests
 from server.invalid import convert
 from streaming.errors import InvalidValue
-from streaming.messages import LEXICON_ENTRIES, LexiconEntry
+from streaming.segment import LEXICON_ENTRIES, LexiconEntry
 
 
 def opened(lexicon):

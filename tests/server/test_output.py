@@ -15,7 +15,8 @@ from server.events import Flushed
 from server.output import AHEAD_SLOTS, Audible, Item, LevelsAt, Output
 from streaming.audio.format import AudioFormat
 from streaming.audio.packetizer import Packet
-from streaming.messages import CHUNK_SAMPLES, Failed, Finished
+from streaming.messages import Failed, Finished
+from streaming.samples import CHUNK_SAMPLES
 
 PCM = AudioFormat("pcm_s16le", 24_000, 80)
 OPUS = AudioFormat("opus", 24_000, 80)

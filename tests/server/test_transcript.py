@@ -7,7 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from server.transcript import Transcript
-from streaming.messages import Segment, SegmentStarted, Word, Words
+from streaming.messages import SegmentStarted, Words
+from streaming.segment import Segment, Word
 
 
 def started(at: int, char_start: int, char_end: int, index: int = 0) -> SegmentStarted:

@@ -4,7 +4,7 @@ import msgspec
 from making import segment
 
 from streaming.growing import joined, moved_by
-from streaming.messages import Pronunciation, Span
+from streaming.segment import Pronunciation, Span
 
 
 def part(text, source=None, *, start=0, spans=(), said=(), ending="forced", more=True):

@@ -1,8 +1,8 @@
 import msgspec
 import pytest
 
-from streaming.messages import LexiconEntry
 from streaming.phones import arpabet_fault, numbered, pinyin_fault
+from streaming.segment import LexiconEntry
 
 
 @pytest.mark.parametrize("phones", ["", "JH IH1 F", "hh ah0 l ow1", "M AY N UW1 T", "NG"])

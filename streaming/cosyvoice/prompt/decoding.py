@@ -20,7 +20,7 @@ from streaming.audio.pcm import Float32
 from streaming.cosyvoice.prompt import container
 from streaming.cosyvoice.prompt.container import TAKEN, Kind
 from streaming.errors import DamagedRecording, NotAudio, RecordingTooLong, UnusualRecording
-from streaming.messages import SAMPLE_RATE
+from streaming.samples import SAMPLE_RATE
 
 LONGEST_S = 30.0
 """The speech tokenizer takes no more."""

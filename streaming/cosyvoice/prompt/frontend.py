@@ -24,7 +24,7 @@ from streaming.cosyvoice.prompt.networks import (
 )
 from streaming.cosyvoice.sizes import FRAMES_PER_TOKEN, Generation
 from streaming.errors import NoSpeech
-from streaming.messages import SAMPLE_RATE
+from streaming.samples import SAMPLE_RATE
 
 SILENT_TOKENS = frozenset({1, 2, 28, 29, 55, 248, 494, 2241, 2242, 2322, 2323})
 """Version 3's tokens for silence and breath."""

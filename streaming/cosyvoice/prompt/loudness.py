@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from streaming.audio.pcm import Float32
-from streaming.messages import SAMPLE_RATE
+from streaming.samples import SAMPLE_RATE
 
 FRAME_SAMPLES = SAMPLE_RATE // 50
 STEP_SAMPLES = SAMPLE_RATE // 100

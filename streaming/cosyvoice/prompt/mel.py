@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from streaming.audio.pcm import Float32
 from streaming.cosyvoice.sizes import FRAME_SAMPLES, MEL_BANDS, Generation
-from streaming.messages import SAMPLE_RATE
+from streaming.samples import SAMPLE_RATE
 
 Float64 = NDArray[np.float64]
 

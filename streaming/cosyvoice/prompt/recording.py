@@ -25,7 +25,7 @@ from streaming.errors import (
     RecordingTooShort,
     SilentRecording,
 )
-from streaming.messages import SAMPLE_RATE
+from streaming.samples import SAMPLE_RATE
 
 SHORTEST_S = 1.0
 ADVISED_S = 3.0

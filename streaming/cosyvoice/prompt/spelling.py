@@ -14,7 +14,7 @@ from functools import cache
 from streaming.cosyvoice.prompt.texts import without_control
 from streaming.cosyvoice.sizes import Generation
 from streaming.cosyvoice.special_tokens import special_tokens
-from streaming.messages import Pronunciation, Segment
+from streaming.segment import Pronunciation, Segment
 
 _TONES = ("", "\u0304", "\u0301", "\u030c", "\u0300", "")
 """Combining marks by tone digit; 0 and 5 are the light tone, which has none."""

@@ -32,8 +32,8 @@ from streaming.cosyvoice.verify.report import Report, seconds
 from streaming.cosyvoice.verify.sentences import SENTENCES, Sentence
 from streaming.cosyvoice.verify.speaking import NotSpoken, Speaking, Spoken
 from streaming.errors import CosystreamError
-from streaming.messages import SAMPLE_RATE
 from streaming.runners.cosyvoice.runner import create
+from streaming.samples import SAMPLE_RATE
 
 FLOW_MIB = 3072
 """Room for a voice and the longest sentence at the published sizes, in half precision."""

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from streaming.cosyvoice.prompt.texts import SYSTEM
 from streaming.cosyvoice.sizes import Generation
-from streaming.messages import Segment
+from streaming.segment import Segment
 from streaming.voices.starters import starters
 
 

@@ -17,7 +17,6 @@ from streaming.config import EngineSettings
 from streaming.cosyvoice.verify.sentences import Sentence
 from streaming.engine.loop import Engine
 from streaming.messages import (
-    SAMPLE_RATE,
     Audio,
     Cancel,
     End,
@@ -31,6 +30,7 @@ from streaming.messages import (
     ToEngine,
 )
 from streaming.runners.base import Runner
+from streaming.samples import SAMPLE_RATE
 
 PATIENCE_S = 900.0
 """A sentence that takes longer to make will not come."""

@@ -15,10 +15,10 @@ from statistics import median
 
 from streaming.costs import Costs
 from streaming.errors import DeviceFull
-from streaming.messages import Segment
 from streaming.runners.base import Made, StepResult, Work
 from streaming.runners.cosyvoice.rhythm import LLM
 from streaming.runners.cosyvoice.side_by_side import Speaker, Step, side_by_side
+from streaming.segment import Segment
 from streaming.steps import Cost, Stage
 
 CROWDS = {8: 3.0, 64: 0.2}

@@ -14,7 +14,7 @@ from streaming.costs import Costs
 from streaming.cosyvoice.capture import give_back
 from streaming.cosyvoice.sizes import Generation
 from streaming.cosyvoice.special_tokens import MARKS
-from streaming.messages import Ready, Segment
+from streaming.messages import Ready
 from streaming.runners.base import Copied, Later, StepResult, Work
 from streaming.runners.cosyvoice.models import build
 from streaming.runners.cosyvoice.profile import priors
@@ -23,6 +23,7 @@ from streaming.runners.cosyvoice.rhythm import ROOM, second, stages
 from streaming.runners.cosyvoice.speech import Speech
 from streaming.runners.cosyvoice.utterance import Utterance
 from streaming.runners.cosyvoice.voices import LANGUAGES
+from streaming.segment import Segment
 from streaming.steps import Following, Want
 from streaming.voices import catalog
 

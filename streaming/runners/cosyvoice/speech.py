@@ -23,7 +23,6 @@ from streaming.cosyvoice.vocoder import MelStretch
 from streaming.engine.notes import note, note_error
 from streaming.errors import SynthesisFailed
 from streaming.host import DEVICE_SHORT
-from streaming.messages import Segment
 from streaming.runners.base import Later, StepResult, Work
 from streaming.runners.cosyvoice.card import Watch
 from streaming.runners.cosyvoice.copies import Copies
@@ -43,6 +42,7 @@ from streaming.runners.cosyvoice.utterance import Arriving, Utterance
 from streaming.runners.cosyvoice.vocoder_stage import VocoderStage
 from streaming.runners.cosyvoice.voice_parts import VoicePart
 from streaming.runners.cosyvoice.voices import Voices
+from streaming.segment import Segment
 from streaming.steps import Stage, Want
 from streaming.text.words import usual_samples
 from streaming.voices.files import VoiceFiles

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from streaming.messages import SAMPLE_RATE
 from streaming.runners.base import Samples
+from streaming.samples import SAMPLE_RATE
 
 FIRST_BEATS = 20
 """Of the first clause of a context: planning takes 1 ms a phoneme, while nobody hears anything."""

@@ -14,13 +14,13 @@ from dataclasses import replace
 
 from hibari.g2p import G2P
 
-from streaming.messages import Pronunciation, Segment
 from streaming.runners.arpabet import to_misaki
 from streaming.runners.english import prepare_segment
 from streaming.runners.mandarin import reading, sandhi
 from streaming.runners.mandarin.ipa import to_ipa
 from streaming.runners.mandarin.pieces import Word
 from streaming.runners.mandarin.syllable import HanWord, Syllable, parse
+from streaming.segment import Pronunciation, Segment
 
 _HAN = "\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff〇々"
 _MARKS = {

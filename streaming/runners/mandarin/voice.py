@@ -15,12 +15,14 @@ import numpy as np
 
 from streaming.config import EngineSettings
 from streaming.errors import CosystreamError, SynthesisFailed
-from streaming.messages import SAMPLE_RATE, Ready, Segment, Voice
+from streaming.messages import Ready, Voice
 from streaming.runners.base import Later, Made, OneStage, StepResult, Work
 from streaming.runners.english import Foreign
 from streaming.runners.mandarin.kokoro import Kokoro, Plan
 from streaming.runners.mandarin.pieces import STRETCH_FRAMES, cut, fade, next_end
 from streaming.runners.mandarin.script import Script
+from streaming.samples import SAMPLE_RATE
+from streaming.segment import Segment
 from streaming.steps import Cost, Stage
 from streaming.voices import catalog
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Sequence
 
-from streaming.messages import Span
+from streaming.segment import Span
 
 Make = Callable[[re.Match[str]], str | None] | str
 """What a match is replaced by; None leaves it as it is."""

@@ -11,7 +11,6 @@ import re
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
 
-from streaming.messages import LexiconEntry, Pronunciation
 from streaming.phones import (
     ARPABET_CONSONANTS,
     ARPABET_VOWELS,
@@ -19,6 +18,7 @@ from streaming.phones import (
     pinyin_fault,
     respelled,
 )
+from streaming.segment import LexiconEntry, Pronunciation
 from streaming.text.normal.aligned import Aligned
 from streaming.text.normal.homophones import character
 

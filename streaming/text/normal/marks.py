@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from streaming.messages import LexiconEntry
+from streaming.segment import LexiconEntry
 from streaming.text.normal.aligned import Aligned
 from streaming.text.normal.lexicon import Kept
 

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import msgspec
 
-from streaming.messages import Segment
+from streaming.segment import Segment
 from streaming.text.normal import chinese, english
 from streaming.text.normal.aligned import Aligned
 from streaming.text.normal.faces import strip_faces

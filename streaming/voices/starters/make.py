@@ -15,7 +15,8 @@ from streaming.audio.wav import wav_file
 from streaming.config import EngineSettings
 from streaming.cosyvoice.prompt import recording
 from streaming.engine.client import ContextRequest, EngineClient
-from streaming.messages import SAMPLE_RATE, Audio, ContextEvent, Failed, Finished
+from streaming.messages import Audio, ContextEvent, Failed, Finished
+from streaming.samples import SAMPLE_RATE
 from streaming.voices.starters import Starter, starters
 
 SEED = 7

@@ -1,7 +1,8 @@
 import pytest
 
 from streaming.engine.request import ContextRequest, check, to_open, to_text_open
-from streaming.messages import LexiconEntry, Ready, Voice
+from streaming.messages import Ready, Voice
+from streaming.segment import LexiconEntry
 
 VOICE = Voice(id="a", name="A", languages=("zh", "en"))
 

@@ -9,8 +9,9 @@ from streaming.config import PauseSettings
 from streaming.engine.track import Track
 from streaming.errors import SynthesisFailed
 from streaming.growing import joined
-from streaming.messages import CHUNK_SAMPLES, Audio, SegmentGrown, SegmentStarted, Words
+from streaming.messages import Audio, SegmentGrown, SegmentStarted, Words
 from streaming.runners.base import Made
+from streaming.samples import CHUNK_SAMPLES
 
 LENGTH = 12_000
 TONE = (0.3 * np.sin(np.arange(LENGTH) / 8)).astype(np.float32)

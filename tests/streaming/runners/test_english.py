@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from streaming.messages import Pronunciation, Segment
 from streaming.runners.english import LONGEST_WORD_CHARS, Foreign, prepare, prepare_segment
+from streaming.segment import Pronunciation, Segment
 
 KNOWN = frozenset("éèñöüßæøőł²½µ")
 

@@ -1,12 +1,6 @@
 from streaming.config import LexiconLine, TextSettings
-from streaming.messages import (
-    LexiconEntry,
-    Pronunciation,
-    Segment,
-    TextAppend,
-    TextOpen,
-    TextSegments,
-)
+from streaming.messages import TextAppend, TextOpen, TextSegments
+from streaming.segment import LexiconEntry, Pronunciation, Segment
 from streaming.text.frontend import FrontEnd
 from streaming.text.normal.lexicon import Lexicon, layered
 from streaming.text.normal.normaliser import Normaliser

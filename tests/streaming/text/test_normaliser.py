@@ -2,7 +2,7 @@ import time
 
 import pytest
 
-from streaming.messages import Segment, Span
+from streaming.segment import Segment, Span
 from streaming.text.normal import chinese_numbers, english_numbers
 from streaming.text.normal.normaliser import Normaliser, Removed
 

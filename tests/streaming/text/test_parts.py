@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from benchmarks.text_cases import read_cases, speak
 from streaming.growing import joined
-from streaming.messages import LexiconEntry
+from streaming.segment import LexiconEntry
 from streaming.text.normal.lexicon import Lexicon
 from streaming.text.normal.normaliser import Normaliser
 from streaming.text.parts import Parts

@@ -6,7 +6,7 @@ from cutting import pieces
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from streaming.messages import LexiconEntry
+from streaming.segment import LexiconEntry
 from streaming.text.normal import normaliser as normaliser_module
 from streaming.text.normal.lexicon import Lexicon
 from streaming.text.normal.normaliser import Normaliser

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from streaming.messages import Segment
+from streaming.segment import Segment
 from streaming.text.words import estimate_words, split_words, usual_samples
 
 

@@ -12,7 +12,7 @@ import soxr
 from recognise import RATE, transcribe, word_errors
 
 from streaming.cosyvoice.verify.edits import edits
-from streaming.messages import SAMPLE_RATE
+from streaming.samples import SAMPLE_RATE
 from streaming.voices.starters import FOLDER, starters
 
 EXACT = 0.02

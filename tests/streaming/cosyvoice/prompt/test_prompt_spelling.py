@@ -8,7 +8,7 @@ import pytest
 
 from streaming.cosyvoice.prompt.spelling import arpabet, pinyin, spell
 from streaming.cosyvoice.special_tokens import special_tokens
-from streaming.messages import Pronunciation, Segment
+from streaming.segment import Pronunciation, Segment
 
 V2, V3 = "cosyvoice2", "cosyvoice3"
 TOKENS = special_tokens(V3)

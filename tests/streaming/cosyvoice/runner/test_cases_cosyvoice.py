@@ -24,9 +24,10 @@ from streaming.cosyvoice.sizes import (
     FRAMES_PER_TOKEN,
     LOOKAHEAD_TOKENS,
 )
-from streaming.messages import CHUNK_SAMPLES, SAMPLE_RATE, Failed, Finished, SegmentStarted
+from streaming.messages import Failed, Finished, SegmentStarted
 from streaming.runners.cosyvoice import progress
 from streaming.runners.cosyvoice.prompts import Prompts, Spoken
+from streaming.samples import CHUNK_SAMPLES, SAMPLE_RATE
 from streaming.voices.files import VoiceFiles, VoiceRecord, digest
 
 TOKEN_SAMPLES = FRAME_SAMPLES * FRAMES_PER_TOKEN

@@ -9,8 +9,9 @@ from streaming.config import EngineSettings
 from streaming.cosyvoice.verify import speaking as module
 from streaming.cosyvoice.verify.sentences import SENTENCES
 from streaming.cosyvoice.verify.speaking import NotSpoken, Speaking, Spoken
-from streaming.messages import SAMPLE_RATE, Audio
+from streaming.messages import Audio
 from streaming.runners.tone import ToneRunner, length_samples
+from streaming.samples import SAMPLE_RATE
 
 SENTENCE = replace(SENTENCES[0], text="A tone of some length.", voice="tone-a")
 

@@ -6,9 +6,9 @@ import pytest
 pytest.importorskip("rjieba", reason="the Mandarin voice is not there: make setup-mandarin")
 
 from streaming.errors import SynthesisFailed
-from streaming.messages import Pronunciation
 from streaming.runners.english import Foreign
 from streaming.runners.mandarin.script import Script
+from streaming.segment import Pronunciation
 
 
 @pytest.fixture(scope="module")

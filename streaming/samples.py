@@ -1,0 +1,12 @@
+"""How audio is counted inside: integer samples of one rate, and the chunk that leaves the engine.
+
+Knows: two numbers. Does not know: the rates that listeners ask for (``streaming/audio/format.py``).
+"""
+
+from __future__ import annotations
+
+SAMPLE_RATE = 24_000
+"""Samples a second of everything inside; other rates exist only at the server's edge."""
+
+CHUNK_SAMPLES = 1_920
+"""80 ms at 24 kHz: the unit that leaves the engine. A context's first and last may be shorter."""
