@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from cosystream.cli.arguments import Usage
 from cosystream.cli.lexicon import read_lexicon
+from cosystream.cli.usage import Usage
 
 SAID = ["GIF=jif"]
 GIF = {"text": "GIF", "say": "jif"}

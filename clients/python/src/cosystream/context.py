@@ -22,7 +22,7 @@ from cosystream.events import (
     Packet,
     SegmentEvent,
 )
-from cosystream.inbox import Inbox
+from cosystream.inbox import Events, Inbox, Packets
 from cosystream.outbox import Message, Outbox
 from cosystream.stats import Meter, Stats
 
@@ -173,11 +173,11 @@ class Context:
         return self._meter.stats(self._closing if isinstance(self._closing, Done) else None)
 
     def __aiter__(self) -> AsyncIterator[Packet]:
-        return _Packets(self.inbox)
+        return Packets(self.inbox)
 
     def events(self) -> AsyncIterator[ContextEvent]:
         """Packets and everything else in order, to ``Done`` or ``Cancelled``, that included."""
-        return _Events(self.inbox)
+        return Events(self.inbox)
 
     # What the client tells it -------------------------------------------------------------
 
@@ -275,28 +275,6 @@ class Context:
             raise MessageRefused("it was cancelled", code="context_gone", status=410, ctx=self.id)
         if self.outbox.ended:
             raise MessageRefused("text after end", code="context_ended", status=409, ctx=self.id)
-
-
-class _Events(AsyncIterator[ContextEvent]):
-    def __init__(self, inbox: Inbox) -> None:
-        self._inbox = inbox
-
-    async def __anext__(self) -> ContextEvent:
-        event = await self._inbox.get()
-        if event is None:
-            raise StopAsyncIteration
-        return event
-
-
-class _Packets(AsyncIterator[Packet]):
-    def __init__(self, inbox: Inbox) -> None:
-        self._inbox = inbox
-
-    async def __anext__(self) -> Packet:
-        while (event := await self._inbox.get()) is not None:
-            if isinstance(event, Packet):
-                return event
-        raise StopAsyncIteration
 
 
 def _check_unicode(delta: str) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
+from collections.abc import AsyncIterator
 
 from cosystream.errors import CosystreamError
 from cosystream.events import ContextEvent, Packet
@@ -93,6 +94,32 @@ class Inbox:
         self._bytes -= _size(event)
         self._room.set()
         return event
+
+
+class Events(AsyncIterator[ContextEvent]):
+    """Everything that an inbox gives out, to its end."""
+
+    def __init__(self, inbox: Inbox) -> None:
+        self._inbox = inbox
+
+    async def __anext__(self) -> ContextEvent:
+        event = await self._inbox.get()
+        if event is None:
+            raise StopAsyncIteration
+        return event
+
+
+class Packets(AsyncIterator[Packet]):
+    """The audio that an inbox gives out; all other events are passed over."""
+
+    def __init__(self, inbox: Inbox) -> None:
+        self._inbox = inbox
+
+    async def __anext__(self) -> Packet:
+        while (event := await self._inbox.get()) is not None:
+            if isinstance(event, Packet):
+                return event
+        raise StopAsyncIteration
 
 
 def _size(event: ContextEvent) -> int:

@@ -12,7 +12,8 @@ import os
 import sys
 from collections.abc import Sequence
 
-from cosystream.cli.arguments import Usage, parse
+from cosystream.cli.arguments import parse
+from cosystream.cli.usage import Usage
 from cosystream.errors import CosystreamError, MissingExtra
 
 EXIT_FAILED = 1

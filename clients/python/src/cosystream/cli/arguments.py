@@ -46,10 +46,6 @@ wav, flac, mp3 or ogg, 1 to 30 s of one person's speech, best 3 to 10, without m
 """
 
 
-class Usage(Exception):
-    """What was asked cannot be done as asked; the message says what can."""
-
-
 def parse(argv: Sequence[str]) -> argparse.Namespace:
     """Parse, or end the process with help or a usage error. ``run`` is what to call."""
     parser = argparse.ArgumentParser(

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from cosystream.cli.arguments import Usage
+from cosystream.cli.usage import Usage
 from cosystream.options import Lexicon
 
 

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from cosystream import rest
 from cosystream.address import Address
-from cosystream.cli.arguments import Usage
+from cosystream.cli.usage import Usage
 from cosystream.events import Voice
 
 

@@ -11,7 +11,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Literal
 
-from cosystream.cli.arguments import Usage
+from cosystream.cli.usage import Usage
 from cosystream.events import Codec
 
 Container = Literal["wav", "opus", "raw"]

@@ -9,7 +9,7 @@ import asyncio
 import threading
 from typing import Any
 
-from cosystream.cli.arguments import Usage
+from cosystream.cli.usage import Usage
 from cosystream.errors import MissingExtra
 
 _SPARE_S = 5.0

@@ -16,12 +16,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import BinaryIO
 
-from cosystream.cli.arguments import Usage
 from cosystream.cli.lexicon import read_lexicon
 from cosystream.cli.pipe import read_text
 from cosystream.cli.plan import Plan, Terminals, make_plan
 from cosystream.cli.play import Player
 from cosystream.cli.progress import Progress
+from cosystream.cli.usage import Usage
 from cosystream.cli.words import WordsFile
 from cosystream.client import Client
 from cosystream.context import Context

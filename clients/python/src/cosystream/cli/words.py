@@ -10,7 +10,7 @@ from contextlib import AsyncExitStack
 from dataclasses import asdict
 from pathlib import Path
 
-from cosystream.cli.arguments import Usage
+from cosystream.cli.usage import Usage
 from cosystream.events import Words
 
 
