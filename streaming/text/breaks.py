@@ -70,25 +70,30 @@ def best_break(text: str, begin: int, limit: int, places: Iterable[Place]) -> Br
     return Break(_inside_word(text, begin, limit), "forced")
 
 
-def plain_break(text: str, begin: int, *, between_words: bool = True) -> Break | None:
+def plain_break(text: str, begin: int, limit: int, *, between_words: bool = True) -> Break | None:
     """Where the first unit of ``text[begin:]`` ends within its sentence.
 
     Only where there is nothing else but words of letters, as far as two words behind that place:
     what stands between other signs (numbers, Markdown, names in capitals) is read as a whole.
     Between Han characters it is a clause mark; between words, a blank or a mark.
+
+    All that tells it must lie within ``limit`` (see ``marks.width``): a sentence that is longer is
+    cut as soon as so much has come, and what comes after that must not change where.
     """
     places: list[Break] = []
-    at = len(text) - len(text[begin:].lstrip())
+    at = first = len(text) - len(text[begin:].lstrip())
     while True:
         if found := _PLAIN_CLAUSE.match(text, at):
             places.append(Break(found.end(), "clause"))
-            after = 0
+            after, looks = 0, 2
         elif (found := _PLAIN_WORD.match(text, at)) and _plain(found[1]):
             places.append(Break(found.end(), "clause" if found[2] else "forced"))
-            after = PLAIN_WORDS_AFTER
+            after, looks = PLAIN_WORDS_AFTER, 1
         else:
             return None
         at = found.end()
+        if width(text[first : at + looks]) > limit:
+            return None
         if len(places) > after:
             cut = places[-1 - after]
             here = between_words or cut.ending == "clause"

@@ -167,7 +167,9 @@ class Segmenter:
         if self._mode != "interleaved":
             return None
         pending = self._pending
-        return plain_break(pending.text, pending.start, between_words=self._between_words)
+        return plain_break(
+            pending.text, pending.start, self._limit, between_words=self._between_words
+        )
 
     def _judge(self, mark: int, *, final: bool) -> Verdict | None:
         pending = self._pending

@@ -7,7 +7,7 @@ from itertools import groupby
 
 import pytest
 from cutting import pieces
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from benchmarks.text_cases import read_cases, speak
@@ -179,6 +179,7 @@ class TestASegment:
 
 ATOMS = [
     "Hello ", "the ", "walk ", "along, ", "I ", "Dr. ", "$4.75", "May ", "4", "VIII ", "*",
+    "incomprehensibilities ",
     "well-known ", "don't ", "café ", "我们去公园，", "你好", "，", "。", ". ", "! ", "\n", "\n\n",
     " - ", "(", ") ", "  ", "：", ": ", "ж",
 ]  # fmt: skip
@@ -187,6 +188,8 @@ TEXTS = st.lists(st.sampled_from(ATOMS), max_size=60).map("".join)
 
 @settings(max_examples=150, deadline=None)
 @given(TEXTS, st.lists(st.integers(1, 9), min_size=1, max_size=12), st.sampled_from([20, 60, 200]))
+@example("the 你好：我们去公园，我们去公园，", [1], 20)  # the unit itself is too long
+@example("abcdefghijklm bbb incomprehensibilities dd ", [1], 20)  # with what follows it is
 def test_for_every_text_the_deltas_make_no_difference_and_nothing_is_lost(text, sizes, longest):
     parts = parts_of(text, longest=longest)
     assert parts_of(*pieces(text, sizes), longest=longest) == parts
