@@ -1,7 +1,8 @@
 """Text that is still arriving becomes segments, each let go once and never changed.
 
-Knows: when to let go (text modes, limits, waiting times). Does not know: clocks (times are handed
-in), what a mark means (``boundaries.py``), how a segment will be read out.
+Knows: when to let go (text modes, limits). Does not know: clocks (times are handed in), what a mark
+means (``boundaries.py``), how long text waits for more (``waiting.py``), how a segment will be read
+out.
 """
 
 from __future__ import annotations
@@ -11,28 +12,11 @@ import msgspec
 from streaming.segment import Segment, TextMode
 from streaming.text.arrivals import Arrivals
 from streaming.text.boundaries import judge
-from streaming.text.breaks import (
-    ZWJ,
-    Break,
-    Place,
-    best_break,
-    breaks_between_words,
-    last_blank,
-    plain_break,
-)
-from streaming.text.marks import NEWLINES, WIDE_STOPS
+from streaming.text.breaks import ZWJ, Break, Place, best_break, plain_break
 from streaming.text.pending import Pending
 from streaming.text.speakable import guess_language, spoken_text
 from streaming.text.verdict import Rank, Verdict
-
-LINE_RELEASE_MS = 50
-"""After a line's end only the pause is open (does a blank line follow?): that may take so long."""
-
-CERTAIN_PARTS = 3
-"""What ends in 。 is a sentence whatever follows: it waits for a third of the idle time."""
-
-DOUBT_FACTOR = 3
-"""A stop that may be part of something (``$4.``, ``p.m.``) waits so many times the idle time."""
+from streaming.text.waiting import idle_wait_s, overdue_break
 
 
 class Segmenter:
@@ -58,13 +42,17 @@ class Segmenter:
         self._limit = max_segment_chars
         self._least = min(min_segment_chars, max_segment_chars)
         self._short: tuple[int, Verdict] | None = None
+        """Too short to be spoken alone: a sentence that waits for the next, and the buffer's
+        ``base`` when it was judged."""
         self._first_min = first_segment_min_chars
         self._idle_s = idle_release_ms / 1000
         self._max_delay_s = None if max_delay_ms is None else max_delay_ms / 1000
         self._pending = Pending()
         self._arrivals = Arrivals()
         self._held: list[str] = []
+        """In ``manual`` mode: all text since the last flush."""
         self._undecided = False
+        """Whether looking stopped at a mark that only more text can decide."""
         self._first = True
         self._count = 0
         self._last_s = 0.0
@@ -257,17 +245,7 @@ class Segmenter:
         verdict = self._finished()
         if verdict is None:
             return None if self._short is None else self._last_s + self._idle_s
-        if self._pending.text[verdict.end : verdict.end + 1] in set(NEWLINES):
-            return self._last_s + min(LINE_RELEASE_MS / 1000, self._idle_s)
-        if self._certain(verdict):
-            return self._last_s + self._idle_s / CERTAIN_PARTS
-        return self._last_s + self._idle_s * (DOUBT_FACTOR if verdict.doubtful else 1)
-
-    def _certain(self, verdict: Verdict) -> bool:
-        """Whether only a closing quote or an emoji may still belong to the sentence."""
-        return any(
-            char in WIDE_STOPS for char in self._pending.text[self._pending.scan : verdict.end]
-        )
+        return self._last_s + idle_wait_s(self._pending, verdict, self._idle_s)
 
     def _finished(self) -> Verdict | None:
         """The stop that the text ends with, if nothing came behind it; None where it has none."""
@@ -292,26 +270,9 @@ class Segmenter:
         assert self._max_delay_s is not None, "only a context with a limit has overdue text"
         pending = self._pending
         overdue = self._arrivals.end_by(now_s - self._max_delay_s) - pending.base
-        cut = self._overdue_break(overdue)
+        cut = overdue_break(pending, overdue)
         if cut is None or not pending.speakable(cut.end):
             return self._release_all()
         out: list[Segment] = []
         self._let_go(cut, cut.end, out)
         return out + self._work()
-
-    def _overdue_break(self, overdue: int) -> Break | None:
-        """The best place at or after ``overdue``, else the best before it, else None: all."""
-        pending = self._pending
-        if overdue >= len(pending):
-            return None
-        begin = pending.begin or 0
-        ends = [place.end for place in pending.places if place.rank is Rank.CLAUSE]
-        blank = last_blank(pending.text, begin, len(pending))
-        if ends and ends[-1] >= overdue:
-            return Break(ends[-1], "clause")
-        if blank is not None and blank >= overdue:
-            return Break(blank, "forced")
-        for index in range(len(pending) - 1, max(overdue, begin) - 1, -1):
-            if index > pending.word and breaks_between_words(pending.text, index):
-                return Break(index, "forced")
-        return Break(blank, "forced") if blank else None
