@@ -1,7 +1,7 @@
-"""What requests do to a session's contexts, and what becomes of each of them.
+"""What requests do to a session's contexts.
 
-Knows: text, cancelling, reports of what was heard, the three ways a context ends. Does not know:
-how a context comes to be (``opening.py``), connections, resume, JSON.
+Knows: text, cancelling, reports of what was heard. Does not know: how a context comes to be
+(``opening.py``), what its end leaves behind (``endings.py``), connections, resume, JSON.
 """
 
 from __future__ import annotations
@@ -12,22 +12,23 @@ import structlog
 from msgspec import UNSET
 
 from server import requests
-from server.context import Context, is_news, ms_of
-from server.events import Cancelled, Done, Queued, Warn, error_event
+from server.context import Context, is_news
+from server.endings import Endings
+from server.events import Queued, Warn
 from server.lineup import Lineup
-from server.metrics import Outcome
 from server.opening import Opening
 from server.outbox import Outbox
 from server.output import Ending
-from server.pacing import PTS_RATE, PlayClock
+from server.pacing import PlayClock
 from server.sender import Sender
 from server.services import Services, Terms
 from streaming import errors
-from streaming.errors import CosystreamError, by_code
-from streaming.messages import ContextEvent, Failed, Finished
-from streaming.samples import SAMPLE_RATE
+from streaming.errors import CosystreamError
+from streaming.messages import ContextEvent, Failed
+from streaming.samples import PTS_PER_MS, PTS_RATE
 
 LONGEST_MS = 1e9
+"""More milliseconds of audio than a context can have: what a client says is cut to it first."""
 
 
 class Contexts:
@@ -45,9 +46,9 @@ class Contexts:
         self._s = services
         self._terms = terms
         self._outbox = outbox
-        self._log = log
         self._characters = 0
         self._lineup = Lineup()
+        self._endings = Endings(services, terms, self._lineup, outbox, log)
         self._play = PlayClock(terms.lead_ms)
         self._sender = Sender(
             self._lineup, self._play, outbox, services.clock, services.metrics, self._ended
@@ -91,13 +92,12 @@ class Contexts:
     def give_up(self, error: CosystreamError) -> None:
         """End all; whoever listens is told of each."""
         for context in tuple(self._lineup):
-            self._drop(context, "error")
-            self._outbox.event(error_event(error, ctx=context.id, fatal=True))
+            self._endings.given_up(context, error)
 
     def close(self) -> None:
         """Cancel all, telling nobody."""
         for context in self._lineup:
-            self._drop(context, "cancelled")
+            self._endings.drop(context, "cancelled")
 
     def describe(self) -> list[dict[str, Any]]:
         """For ``ready`` after a resume."""
@@ -163,14 +163,16 @@ class Contexts:
     def on_engine(self, context: Context, event: ContextEvent) -> None:
         """What the engine says of a context."""
         if isinstance(event, Failed) and event.code == errors.EngineRestarted.code:
-            self._failed(context, event)  # at once: the client can ask again the sooner
+            self._ended(context, event)  # at once: the client can ask again the sooner
         else:
             context.on_engine(event)
         self._sender.pump()
 
     def _text(self, request: requests.Text) -> None:
-        current = self._lineup.current() if request.ctx is None else None
-        context = current or (request.ctx and self._lineup.find(request.ctx, "text")) or None
+        if request.ctx is None:
+            context = self._lineup.current()
+        else:
+            context = self._lineup.find(request.ctx, "text")
         if not is_news(request.seq, context.text_seq if context else 0):
             return
         chars = len(request.delta)
@@ -208,35 +210,19 @@ class Contexts:
     def _cancel_one(self, context: Context, played_ms: float | None) -> None:
         now = self._s.clock.now()
         if played_ms is not None and context.starts_48k is not None:
-            heard_48k = min(int(min(played_ms, LONGEST_MS) * 48), context.sent_48k)
-            self._play.on_report(context.starts_48k + heard_48k, now)
+            self._report(context, context.starts_48k, played_ms)
         told = self._play.reported(now)
         heard = context.heard_samples(self._play.position(now))
-        spoken, remaining = context.transcript.split(heard)
         self._play.forget_unheard(context.sent_48k - heard * 2)
-        self._drop(context, "cancelled")
-        self._outbox.event(
-            Cancelled(
-                ctx=context.id,
-                audio_sent_ms=context.sent_48k // 48,
-                played_ms=ms_of(heard),
-                text_spoken=spoken,
-                text_remaining=remaining,
-                source="client" if told else "clock",
-            )
-        )
-        self._log.info("context cancelled", ctx=context.id, played_ms=ms_of(heard))
+        self._endings.cancelled(context, heard, by_client=told)
 
     def _played(self, request: requests.Played) -> None:
         head = self._lineup.head()
         context = head if request.ctx is None else self._lineup.get(request.ctx)
         if context is None or context.starts_48k is None:
             return  # it ended while the report was on its way, or has no audio to have heard
-        asked_48k = int(min(request.pts_ms, LONGEST_MS) * 48)
-        heard_48k = min(asked_48k, context.sent_48k)
-        self._play.on_report(context.starts_48k + heard_48k, self._s.clock.now())
-        if asked_48k > context.sent_48k:
-            sent_ms = context.sent_48k // 48
+        if not self._report(context, context.starts_48k, request.pts_ms):
+            sent_ms = context.sent_48k // PTS_PER_MS
             self._outbox.event(
                 Warn(
                     code="played_clamped",
@@ -245,6 +231,13 @@ class Contexts:
                 )
             )
         self._sender.pump()
+
+    def _report(self, context: Context, starts_48k: int, played_ms: float) -> bool:
+        """Set the play clock by what the client has heard; False: it cannot have heard so much."""
+        asked_48k = int(min(played_ms, LONGEST_MS) * PTS_PER_MS)
+        heard_48k = min(asked_48k, context.sent_48k)
+        self._play.on_report(starts_48k + heard_48k, self._s.clock.now())
+        return asked_48k <= context.sent_48k
 
     def _ms_before_a_new_one(self) -> int:
         """How long the audio that is known to come before a new context will play."""
@@ -257,63 +250,6 @@ class Contexts:
         for context in self._lineup.moved():
             self._outbox.event(Queued(ctx=context.id, position=context.position or 0))
 
-    # --- endings ----------------------------------------------------------------------------
-
     def _ended(self, context: Context, ending: Ending) -> None:
-        if isinstance(ending, Finished):
-            self._finished(context, ending)
-        else:
-            self._failed(context, ending)
-
-    def _finished(self, context: Context, finished: Finished) -> None:
-        audio_s = finished.samples / SAMPLE_RATE
-        rtf = round(finished.compute_s / audio_s, 4) if audio_s else None
-        metadata = self._terms.metadata
-        done = Done(
-            ctx=context.id,
-            reason="completed",
-            audio_ms=ms_of(finished.samples),
-            samples=finished.samples,
-            first_packet_ms=context.timer.first_packet_ms,
-            first_delta_to_packet_ms=context.timer.first_delta_to_packet_ms,
-            ttfa_ms=context.timer.ttfa_ms,
-            rtf=rtf,
-            last_seq=context.last_seq,
-            metadata=UNSET if metadata is None else metadata,
-        )
-        self._drop(context, "done")
-        self._outbox.event(done)
+        self._endings.tell(context, ending)
         self._tell_positions()
-        self._measure(done)
-
-    def _measure(self, done: Done) -> None:
-        metrics = self._s.metrics
-        if done.first_packet_ms is not None:
-            metrics.first_packet(done.first_packet_ms)
-        if done.ttfa_ms is not None:
-            metrics.first_sound(done.ttfa_ms)
-        if done.rtf is not None:
-            metrics.computed(done.rtf)
-        self._log.info(
-            "context done",
-            ctx=done.ctx,
-            audio_ms=done.audio_ms,
-            first_packet_ms=done.first_packet_ms,
-            rtf=done.rtf,
-        )
-
-    def _failed(self, context: Context, failed: Failed) -> None:
-        error = by_code(failed.code, failed.message, failed.retry_after_ms)
-        self._drop(context, "error")
-        self._s.metrics.error(error.code)
-        self._outbox.event(error_event(error, ctx=context.id, fatal=True))
-        self._tell_positions()
-        self._log.warning("context failed", ctx=context.id, code=error.code, message=error.message)
-
-    def _drop(self, context: Context, outcome: Outcome) -> None:
-        """The context has ended: nothing of it stays but its id."""
-        self._lineup.remove(context)
-        self._s.access.contexts.give_back(self._terms.identity)
-        context.close()
-        underrun_ms = context.underrun_s * 1000 if context.begun else None
-        self._s.metrics.context_ended(outcome, underrun_ms)

@@ -7,7 +7,8 @@ session, over all its contexts one after another.
 
 from __future__ import annotations
 
-PTS_RATE = 48_000
+from streaming.samples import PTS_RATE
+
 DRY_GRACE_S = 0.1
 """A listener this late is taken to ride on its own jitter buffer; later than that, it ran dry."""
 REPORT_FRESH_S = 2.0
@@ -60,12 +61,10 @@ class PlayClock:
         self._sent += samples
         return max(0.0, dry_s)
 
-    def on_report(self, position: int, now_s: float) -> bool:
-        """The client says it has heard so much; False if that is more than was sent (clamped)."""
-        honest = position <= self._sent
+    def on_report(self, position: int, now_s: float) -> None:
+        """The client says it has heard so much; no more counts than was sent."""
         self._base, self._base_s = max(0, min(position, self._sent)), now_s
         self._reported_s = now_s
-        return honest
 
     def reported(self, now_s: float) -> bool:
         """Whether ``position`` rests on a fresh report of the client."""

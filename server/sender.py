@@ -14,9 +14,10 @@ from server.lineup import Lineup
 from server.metrics import Metrics
 from server.outbox import Outbox
 from server.output import LEVEL_STEP_MS, Audible, Ending, Item, LevelsAt
-from server.pacing import PTS_RATE, PlayClock
+from server.pacing import PlayClock
 from streaming.audio.packetizer import Packet
 from streaming.clock import Clock, Timer
+from streaming.samples import PTS_RATE
 
 PACING_SLOP_S = 0.001
 """A packet due within a millisecond goes now: a timer for it would come later than that."""

@@ -1,6 +1,6 @@
-"""How audio is counted inside: integer samples of one rate, and the chunk that leaves the engine.
+"""How audio is counted: integer samples, of one rate inside and of one rate in timestamps.
 
-Knows: two numbers. Does not know: the rates that listeners ask for (``streaming/audio/format.py``).
+Knows: numbers. Does not know: the rates that listeners ask for (``streaming/audio/format.py``).
 """
 
 from __future__ import annotations
@@ -10,3 +10,8 @@ SAMPLE_RATE = 24_000
 
 CHUNK_SAMPLES = 1_920
 """80 ms at 24 kHz: the unit that leaves the engine. A context's first and last may be shorter."""
+
+PTS_RATE = 48_000
+"""Samples a second of packet timestamps, whatever the codec and its rate."""
+
+PTS_PER_MS = PTS_RATE // 1000

@@ -12,11 +12,10 @@ from typing import Literal, get_args
 
 from streaming.audio.opus import lookahead_48k
 from streaming.errors import InvalidValue
+from streaming.samples import PTS_RATE
 
 Codec = Literal["opus", "pcm_s16le", "mulaw", "alaw"]
 
-PTS_RATE = 48_000
-"""Samples a second of packet timestamps, whatever the codec."""
 
 RATES = (8_000, 16_000, 24_000, 48_000)
 FRAMES_MS = (20, 40, 60, 80)

@@ -12,10 +12,10 @@ import secrets
 import struct
 from collections.abc import Sequence
 
-from streaming.audio.format import PTS_RATE, AudioFormat
+from streaming.audio.format import AudioFormat
 from streaming.audio.ogg import FIRST, LAST, OggWriter
 from streaming.audio.packetizer import Packet, Packetizer
-from streaming.samples import SAMPLE_RATE
+from streaming.samples import PTS_RATE, SAMPLE_RATE
 
 VENDOR = b"cosystream"
 

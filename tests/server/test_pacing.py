@@ -114,7 +114,7 @@ class TestAReport:
     def test_puts_the_position_right(self) -> None:
         clock = PlayClock(400)
         sent_for(1.0, clock=clock)
-        assert clock.on_report(PACKET, 1.0)
+        clock.on_report(PACKET, 1.0)
         assert clock.position(1.0) == PACKET
         assert clock.position(1.5) == PACKET + 24_000
 
@@ -125,10 +125,10 @@ class TestAReport:
         clock.on_report(clock.position(now_s) - 24_000, now_s)
         assert clock.due_s(now_s) == pytest.approx(before_s + 0.5, abs=0.001)
 
-    def test_of_more_than_was_sent_is_cut_and_said_to_be(self) -> None:
+    def test_of_more_than_was_sent_is_cut(self) -> None:
         clock = PlayClock(400)
         clock.on_sent(PACKET, 0.0)
-        assert not clock.on_report(10 * PACKET, 0.01)
+        clock.on_report(10 * PACKET, 0.01)
         assert clock.position(0.01) == PACKET
 
     def test_of_less_than_nothing_is_nothing(self) -> None:
