@@ -22,5 +22,10 @@ export declare class CosystreamError extends Error {
     readonly fatal: boolean;
     constructor(code: string, message: string, fields?: ErrorFields);
 }
+/** What the server's `error` message says, to be thrown. */
+export declare function fromServer(message: ErrorFields & {
+    code: string;
+    message: string;
+}): CosystreamError;
 /** The message of whatever was thrown. */
 export declare function reason(thrown: unknown): string;

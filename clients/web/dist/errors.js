@@ -24,6 +24,10 @@ export class CosystreamError extends Error {
         this.fatal = fields.fatal ?? false;
     }
 }
+/** What the server's `error` message says, to be thrown. */
+export function fromServer(message) {
+    return new CosystreamError(message.code, message.message, message);
+}
 /** The message of whatever was thrown. */
 export function reason(thrown) {
     return thrown instanceof Error ? thrown.message : String(thrown);

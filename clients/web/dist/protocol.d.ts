@@ -135,7 +135,3 @@ export type ServerMessage = ReadyMessage | ContextMessage | ErrorMessage | {
 export type ClientMessage = {
     type: string;
 } & Record<string, unknown>;
-/** Where the WebSocket is, from the server's own address (or the page's, without one). */
-export declare function streamUrl(url: string | URL | undefined, base: string | undefined): string;
-/** Where a path of the server's HTTP is; `url` may be that of its WebSocket. */
-export declare function httpUrl(url: string | URL | undefined, base: string | undefined, path: string): string;

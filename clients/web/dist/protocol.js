@@ -28,25 +28,3 @@ export function parseAudio(message) {
     };
     return { header, packet: new Uint8Array(message, HEADER_BYTES) };
 }
-/** Where the WebSocket is, from the server's own address (or the page's, without one). */
-export function streamUrl(url, base) {
-    const stream = at(url, base, STREAM_PATH);
-    stream.protocol = stream.protocol.replace(/^http/, "ws");
-    return stream.href;
-}
-/** Where a path of the server's HTTP is; `url` may be that of its WebSocket. */
-export function httpUrl(url, base, path) {
-    const http = at(url, base, path);
-    http.protocol = http.protocol.replace(/^ws/, "http");
-    return http.href;
-}
-const STREAM_PATH = "/v1/stream";
-function at(url, base, path) {
-    const server = new URL(url ?? "./", base);
-    const root = server.pathname.endsWith(STREAM_PATH)
-        ? server.pathname.slice(0, -STREAM_PATH.length)
-        : server.pathname.replace(/\/[^/]*$/, "");
-    server.pathname = root + path;
-    server.hash = "";
-    return server;
-}

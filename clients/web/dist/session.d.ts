@@ -5,7 +5,7 @@
  * says again, after each `ready`, what the server does not have.
  */
 import { CosystreamError } from "./errors.js";
-import { type AudioHeader, type ClientMessage, type ContextMessage, type ErrorMessage, type ReadyMessage, type ServerMessage } from "./protocol.js";
+import { type AudioHeader, type ClientMessage, type ContextMessage, type ReadyMessage, type ServerMessage } from "./protocol.js";
 /**
  * `idle`: no connection, none wanted yet. `reconnecting`: lost, and being made again. `closed`: for good,
  * until `connect` is called again.
@@ -44,4 +44,3 @@ export declare class Session {
     /** Begin a new session, with a new `hello`. */
     restart(): void;
 }
-export declare function asError(message: ErrorMessage): CosystreamError;

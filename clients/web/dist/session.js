@@ -4,8 +4,9 @@
  * Knows: sockets, close codes, what to do when one is lost. Does not know: contexts; who sits above
  * says again, after each `ready`, what the server does not have.
  */
-import { CosystreamError, reason } from "./errors.js";
-import { parseAudio, SUBPROTOCOL, } from "./protocol.js";
+import { credentials } from "./address.js";
+import { CosystreamError, fromServer, reason } from "./errors.js";
+import { parseAudio, } from "./protocol.js";
 const CONNECT_MS = 10_000;
 const PING_MS = 5000;
 const FIRST_RETRY_MS = 250;
@@ -149,7 +150,7 @@ export class Session {
     }
     #tell(message) {
         if (message.type === "error" && message.ctx === undefined && message.fatal)
-            this.#fatal = asError(message);
+            this.#fatal = fromServer(message);
         this.events.message(message);
     }
     #ready(ready) {
@@ -256,17 +257,3 @@ export class Session {
 const OWN = { type: "error", status: 0, retryable: false, retry_after_ms: null, fatal: false };
 const BAD_MESSAGE = { ...OWN, code: "bad_message" };
 const MISSING = { ...OWN, code: "messages_missing" };
-/** What a subprotocol may be made of; a token with other characters goes into the query. */
-const PROTOCOL_TOKEN = /^[\w!#$%&'*+\-.^`|~]+$/;
-function credentials(url, token) {
-    if (token === undefined)
-        return { url, protocols: [SUBPROTOCOL] };
-    if (PROTOCOL_TOKEN.test(token))
-        return { url, protocols: [SUBPROTOCOL, `token.${token}`] };
-    const withToken = new URL(url);
-    withToken.searchParams.set("token", token);
-    return { url: withToken.href, protocols: [SUBPROTOCOL] };
-}
-export function asError(message) {
-    return new CosystreamError(message.code, message.message, message);
-}

@@ -5,9 +5,10 @@
  */
 import type { DecoderPath } from "./decode/decoder.js";
 import { Emitter } from "./emitter.js";
+import type { SpeakerEvents } from "./events.js";
 import { type ReadyMessage } from "./protocol.js";
 import { type ConnectionState } from "./session.js";
-import type { SpeakerEvents, SpeakerOptions, SpeakOptions, Stats } from "./types.js";
+import type { SpeakerOptions, SpeakOptions, Stats } from "./types.js";
 import { Utterance } from "./utterance.js";
 export declare class Speaker extends Emitter<SpeakerEvents> {
     #private;

@@ -3,15 +3,16 @@
  *
  * Wires the session, the decoders, the loudspeaker and the utterances; each knows its own business.
  */
-import { Output } from "./audio/output.js";
+import { streamUrl } from "./address.js";
 import { STEP_MS } from "./audio/levels.js";
+import { Output } from "./audio/output.js";
 import { DecoderPaths } from "./decode/paths.js";
 import { TrackDecoder } from "./decode/track.js";
 import { Emitter } from "./emitter.js";
-import { CosystreamError, reason } from "./errors.js";
+import { CosystreamError, fromServer, reason } from "./errors.js";
 import { speakOptions } from "./options.js";
-import { streamUrl, } from "./protocol.js";
-import { asError, Session } from "./session.js";
+import {} from "./protocol.js";
+import { Session } from "./session.js";
 import { Utterance } from "./utterance.js";
 const REPORT_MS = 250;
 const SYNC = "sync";
@@ -198,7 +199,7 @@ export class Speaker extends Emitter {
             if (utterance !== undefined)
                 utterance.failed(message);
             else if (message.ctx === undefined && !message.fatal && message.code !== "resume_unknown")
-                this.emit("error", { error: asError(message), utterance });
+                this.emit("error", { error: fromServer(message), utterance });
         }
         else if (message.type === "going_away") {
             this.emit("warning", { code: "going_away", message: "the server is about to stop", utterance });

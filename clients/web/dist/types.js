@@ -1,2 +1,2 @@
-/** What a page gives the client and what it gets: options, events, results. */
+/** What a page gives the client and what comes of it: options, results, figures. */
 export {};

@@ -1,10 +1,11 @@
 /**
- * One context: its text going out, its audio coming in, and what has been heard of it.
+ * One context: its text going out, its events coming in, and how it ends.
  *
- * Cancelling raises the generation; whatever is decoded or awaited for an older one is dropped.
+ * Knows: what is said to the server, and said again where it was lost. Does not know: connections, how
+ * packets become sound (`sound.ts`).
  */
 import type { Output } from "./audio/output.js";
-import { TrackDecoder, type TrackSink } from "./decode/track.js";
+import type { TrackDecoder, TrackSink } from "./decode/track.js";
 import { CosystreamError } from "./errors.js";
 import { type AudioHeader, type ClientMessage, type ContextMessage, type ErrorMessage } from "./protocol.js";
 import { type Segment, type Spoken, Timeline, type Word } from "./timeline.js";
@@ -33,7 +34,6 @@ export declare class Utterance {
     /** Resolves when the last sample has been heard, or it was cancelled; rejects where it failed. */
     readonly done: Promise<Result>;
     readonly timeline: Timeline;
-    readonly track: number;
     firstPacketMs: number | undefined;
     ttfaMs: number | undefined;
     underruns: number;
@@ -41,6 +41,8 @@ export declare class Utterance {
     pauses: number;
     constructor(id: string, options: SpeakOptions, host: Host);
     get state(): UtteranceState;
+    /** The output's number for its sound. */
+    get track(): number;
     /** Neither done nor cancelled nor failed. */
     get active(): boolean;
     get opened(): boolean;

@@ -1,24 +1,22 @@
 /**
- * One context: its text going out, its audio coming in, and what has been heard of it.
+ * One context: its text going out, its events coming in, and how it ends.
  *
- * Cancelling raises the generation; whatever is decoded or awaited for an older one is dropped.
+ * Knows: what is said to the server, and said again where it was lost. Does not know: connections, how
+ * packets become sound (`sound.ts`).
  */
-import { LevelMeter, STEP_MS } from "./audio/levels.js";
-import { TrackDecoder } from "./decode/track.js";
-import { CosystreamError } from "./errors.js";
+import { STEP_MS } from "./audio/levels.js";
+import { CosystreamError, fromServer } from "./errors.js";
 import { opening } from "./options.js";
 import { PTS_RATE, } from "./protocol.js";
 import { Script } from "./script.js";
-import { asError } from "./session.js";
+import { Sound } from "./sound.js";
 import { Timeline } from "./timeline.js";
-const AUDIBLE = 0.003;
 const LONGEST_PACKET_MS = 80;
 const MAX_RESTARTS = 2;
 const CANCEL_WAIT_MS = 2000;
 /** A server that was started again is asked so often, and for so long, until its model is loaded. */
 const LOADING_RETRY_MS = 500;
 const LOADING_WAIT_MS = 180_000;
-let tracks = 0;
 export class Utterance {
     id;
     options;
@@ -26,12 +24,9 @@ export class Utterance {
     /** Resolves when the last sample has been heard, or it was cancelled; rejects where it failed. */
     done;
     timeline;
-    track = ++tracks;
     #script;
-    #levels = new LevelMeter();
+    #sound;
     #state = "waiting";
-    #generation = 0;
-    #decoder;
     #resolve;
     #reject;
     #opened = false;
@@ -40,16 +35,10 @@ export class Utterance {
     #loadingSince;
     /** It was refused for that, and so is what was sent after it. */
     #refused = false;
-    #playing = false;
-    /** End of the samples handed to the output, at 48 kHz: what lies before is not taken twice. */
-    #end = 0;
-    /** Where the context that is now at work has got to (less than `#end` after a restart). */
-    #received = 0;
-    #heard = 0;
+    #again;
     #firstPacketAt;
     /** When the text of the first segment was complete. */
     #askedAt = 0;
-    #audible;
     #doneMessage;
     #failure;
     #settled = false;
@@ -64,6 +53,11 @@ export class Utterance {
         this.host = host;
         this.#script = new Script(id);
         this.timeline = new Timeline(this.#script.text);
+        this.#sound = new Sound(host.output, (sink) => host.decoder(sink), {
+            levels: (startMs, values) => host.levels(this, startMs, values),
+            undecodable: (error) => host.undecodable(this, error),
+            empty: () => this.drained(),
+        });
         this.done = new Promise((resolve, reject) => {
             this.#resolve = resolve;
             this.#reject = reject;
@@ -73,6 +67,10 @@ export class Utterance {
     }
     get state() {
         return this.#state;
+    }
+    /** The output's number for its sound. */
+    get track() {
+        return this.#sound.track;
     }
     /** Neither done nor cancelled nor failed. */
     get active() {
@@ -86,11 +84,11 @@ export class Utterance {
         return this.#script.text.text;
     }
     get playedMs() {
-        return Math.floor((this.#position() / PTS_RATE) * 1000);
+        return wholeMs(this.#sound.position);
     }
     /** What is being heard now. */
     get spoken() {
-        return this.timeline.at(this.#position());
+        return this.timeline.at(this.#sound.position);
     }
     /** Append text, of any length; a no-op once it has ended. */
     write(delta) {
@@ -112,7 +110,7 @@ export class Utterance {
         if (!this.active)
             return;
         const played = this.playedMs;
-        this.#stop("cancelled");
+        this.#stop();
         if (this.host.send({ type: "cancel", ctx: this.id, played_ms: played })) {
             setTimeout(() => this.#settleCancelled(undefined), CANCEL_WAIT_MS);
         }
@@ -128,12 +126,10 @@ export class Utterance {
     begin() {
         if (!this.active || this.#doneMessage !== undefined)
             return;
+        clearTimeout(this.#again);
         this.#opened = false;
         this.#refused = false;
-        this.#received = 0;
-        this.#generation += 1;
-        this.#decoder?.close();
-        this.#decoder = undefined;
+        this.#sound.restart();
         this.#send([this.#open(), ...this.#script.replay(0)]);
     }
     /** A message about this context. */
@@ -153,7 +149,7 @@ export class Utterance {
         else if (message.type === "words")
             this.host.words(this, this.timeline.addWords(message.items), message.source);
         else if (message.type === "done")
-            void this.#complete(message);
+            this.#complete(message);
     }
     /** A packet of this context. */
     audio(header, packet) {
@@ -161,9 +157,7 @@ export class Utterance {
             return;
         if (this.#firstPacketAt === undefined)
             this.#first();
-        this.#received = header.pts;
-        this.#decoder ??= this.host.decoder(this.#sink());
-        this.#decoder.push(packet, header.pts, header.discontinuity);
+        this.#sound.push(header, packet);
     }
     /** The server's word that something about it went wrong. */
     failed(message) {
@@ -180,11 +174,11 @@ export class Utterance {
         if (this.#refused || this.#failure !== undefined)
             return;
         if (message.code === "engine_loading" && this.#loadsAgain())
-            return this.#wait(asError(message));
-        const error = asError(message);
+            return this.#wait(fromServer(message));
+        const error = fromServer(message);
         this.host.error(this, error);
         if (message.fatal || !this.#opened)
-            void this.#fail(error);
+            this.#fail(error);
     }
     /** There is no server to finish it: what has come is heard, then `done` rejects. */
     lost(error) {
@@ -192,16 +186,14 @@ export class Utterance {
             return this.#settleCancelled(undefined);
         // All of it is here already.
         if (this.#doneMessage === undefined)
-            void this.#fail(error);
+            this.#fail(error);
     }
     // --- what the output says -----------------------------------------------------------------
     started(time) {
         if (!this.active)
             return;
         this.#state = "speaking";
-        this.#playing = true;
-        const audible = time + (this.#audible ?? 0) / PTS_RATE;
-        this.ttfaMs = this.host.output.heardAt(audible) - this.#askedAt;
+        this.ttfaMs = this.#sound.started(time) - this.#askedAt;
         this.host.measured(this);
     }
     /** Sound ran out at `position` and came back after `gapMs`. True where it came too late. */
@@ -219,7 +211,7 @@ export class Utterance {
         return !unwritten;
     }
     drained() {
-        this.#heard = this.#end;
+        this.#sound.drained();
         if (this.#failure !== undefined)
             this.#finish("failed", () => this.#reject(this.#failure));
         else
@@ -229,9 +221,7 @@ export class Utterance {
     get reportMs() {
         if (!this.active || this.#firstPacketAt === undefined || this.#doneMessage !== undefined)
             return undefined;
-        // Begun anew, it is to hurry through what has been heard before.
-        const position = this.#received < this.#end - PTS_RATE ? this.#received : this.#position();
-        return Math.floor((position / PTS_RATE) * 1000);
+        return wholeMs(this.#sound.reported);
     }
     // --- inside -------------------------------------------------------------------------------
     #send(messages) {
@@ -250,15 +240,14 @@ export class Utterance {
     }
     #wait(error) {
         this.#refused = true;
-        const generation = this.#generation;
-        setTimeout(() => generation === this.#generation && this.begin(), LOADING_RETRY_MS);
+        clearTimeout(this.#again);
+        this.#again = setTimeout(() => this.begin(), LOADING_RETRY_MS);
         this.host.waiting(this, error);
     }
     #first() {
         this.#firstPacketAt = performance.now();
         this.#askedAt = this.#asked() ?? this.#firstPacketAt;
         this.firstPacketMs = this.#firstPacketAt - this.#askedAt;
-        this.host.output.open(this.track);
         this.host.measured(this);
     }
     #asked() {
@@ -266,70 +255,24 @@ export class Utterance {
         const end = first === undefined ? 1 : Array.from(this.text.slice(0, first.charEnd)).length;
         return this.#script.completedAt(end);
     }
-    #sink() {
-        const generation = this.#generation;
-        return {
-            samples: (position, samples) => generation === this.#generation && this.#decoded(position, samples),
-            failed: (error) => generation === this.#generation && this.host.undecodable(this, error),
-        };
-    }
-    #decoded(position, samples) {
-        const known = Math.max(0, this.#end - position);
-        if (known >= samples.length)
-            return;
-        const fresh = samples.subarray(known);
-        this.#listen(position + known, fresh);
-        this.#end = position + samples.length;
-        this.host.output.push(this.track, position + known, fresh);
-    }
-    #listen(position, samples) {
-        if (this.#audible === undefined) {
-            const index = samples.findIndex((sample) => Math.abs(sample) > AUDIBLE);
-            if (index >= 0)
-                this.#audible = position + index;
-        }
-        const { startMs } = this.#levels;
-        const values = this.#levels.push(samples);
-        if (values.length > 0)
-            this.host.levels(this, startMs, values);
-    }
-    async #complete(message) {
+    #complete(message) {
         this.#doneMessage = message;
-        const generation = this.#generation;
-        await this.#decoder?.drain();
-        if (generation !== this.#generation)
-            return;
-        this.#decoder?.close();
-        if (this.#firstPacketAt === undefined)
-            return this.drained();
-        this.#end = Math.min(this.#end, message.samples * 2);
-        this.host.output.end(this.track, this.#end);
+        void this.#sound.end(message.samples * 2);
     }
-    async #fail(error) {
+    #fail(error) {
         if (!this.active || this.#failure !== undefined)
             return;
         this.#failure = error;
-        const generation = this.#generation;
-        await this.#decoder?.drain();
-        if (generation !== this.#generation)
-            return;
-        this.#decoder?.close();
-        if (this.#firstPacketAt === undefined)
-            return this.drained();
-        this.host.output.end(this.track, this.#end);
+        void this.#sound.end();
     }
-    #stop(state) {
-        this.#heard = this.#position();
-        this.#generation += 1;
-        this.#state = state;
-        this.#decoder?.close();
-        this.#decoder = undefined;
-        this.host.output.drop(this.track);
+    #stop() {
+        this.#state = "cancelled";
+        this.#sound.stop();
     }
     #cancelled(message) {
         // Of another's making: a context that interrupts, or the server's own.
         if (this.active)
-            this.#stop("cancelled");
+            this.#stop();
         this.#settleCancelled(message);
     }
     #settleCancelled(message) {
@@ -342,19 +285,15 @@ export class Utterance {
             return;
         this.#settled = true;
         this.#state = state;
-        this.#generation += 1;
         settle();
         this.host.finished(this);
-    }
-    #position() {
-        return this.active && this.#playing ? this.host.output.heard(this.track) : this.#heard;
     }
     #result(reason, cancelled) {
         const heard = reason === "completed" ? this.text.length : this.spoken.charIndex;
         const done = this.#doneMessage;
         return {
             reason,
-            audioMs: (this.#end / PTS_RATE) * 1000,
+            audioMs: this.#sound.lengthMs,
             playedMs: this.playedMs,
             textSpoken: cancelled?.text_spoken ?? this.text.slice(0, heard),
             textRemaining: cancelled?.text_remaining ?? this.text.slice(heard),
@@ -364,4 +303,7 @@ export class Utterance {
             server: done && { firstPacketMs: done.first_packet_ms, ttfaMs: done.ttfa_ms, rtf: done.rtf },
         };
     }
+}
+function wholeMs(position) {
+    return Math.floor((position / PTS_RATE) * 1000);
 }

@@ -3,8 +3,8 @@
  *
  * Knows: HTTP, the form. Does not know: microphones, sessions.
  */
+import { httpUrl } from "./address.js";
 import { CosystreamError, reason } from "./errors.js";
-import { httpUrl } from "./protocol.js";
 export class Voices {
     options;
     constructor(options = {}) {

@@ -35,6 +35,11 @@ export class CosystreamError extends Error {
   }
 }
 
+/** What the server's `error` message says, to be thrown. */
+export function fromServer(message: ErrorFields & { code: string; message: string }): CosystreamError {
+  return new CosystreamError(message.code, message.message, message);
+}
+
 /** The message of whatever was thrown. */
 export function reason(thrown: unknown): string {
   return thrown instanceof Error ? thrown.message : String(thrown);

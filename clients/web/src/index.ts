@@ -8,6 +8,7 @@ export { Recorder } from "./recording/recorder.js";
 export { Voices } from "./voices.js";
 export type { DecoderPath } from "./decode/decoder.js";
 export type { ConnectionState } from "./session.js";
+export type { SpeakerEvents } from "./events.js";
 export type { Segment, Spoken, Word } from "./timeline.js";
 export type { Recording, RecorderEvents, RecorderOptions } from "./recording/recorder.js";
 export type { CreateOptions, NewVoice, Voice, VoiceDraft, VoiceList, VoicesOptions } from "./voices.js";
@@ -16,7 +17,6 @@ export type {
   Lexicon,
   LexiconEntry,
   Result,
-  SpeakerEvents,
   SpeakerOptions,
   SpeakOptions,
   Stats,

@@ -144,29 +144,3 @@ export type ServerMessage =
   | { type: "pong"; id?: string };
 
 export type ClientMessage = { type: string } & Record<string, unknown>;
-
-/** Where the WebSocket is, from the server's own address (or the page's, without one). */
-export function streamUrl(url: string | URL | undefined, base: string | undefined): string {
-  const stream = at(url, base, STREAM_PATH);
-  stream.protocol = stream.protocol.replace(/^http/, "ws");
-  return stream.href;
-}
-
-/** Where a path of the server's HTTP is; `url` may be that of its WebSocket. */
-export function httpUrl(url: string | URL | undefined, base: string | undefined, path: string): string {
-  const http = at(url, base, path);
-  http.protocol = http.protocol.replace(/^ws/, "http");
-  return http.href;
-}
-
-const STREAM_PATH = "/v1/stream";
-
-function at(url: string | URL | undefined, base: string | undefined, path: string): URL {
-  const server = new URL(url ?? "./", base);
-  const root = server.pathname.endsWith(STREAM_PATH)
-    ? server.pathname.slice(0, -STREAM_PATH.length)
-    : server.pathname.replace(/\/[^/]*$/, "");
-  server.pathname = root + path;
-  server.hash = "";
-  return server;
-}

@@ -5,16 +5,15 @@
  * says again, after each `ready`, what the server does not have.
  */
 
-import { CosystreamError, reason } from "./errors.js";
+import { credentials } from "./address.js";
+import { CosystreamError, fromServer, reason } from "./errors.js";
 import {
   type AudioHeader,
   type ClientMessage,
   type ContextMessage,
-  type ErrorMessage,
   parseAudio,
   type ReadyMessage,
   type ServerMessage,
-  SUBPROTOCOL,
 } from "./protocol.js";
 
 /**
@@ -187,7 +186,7 @@ export class Session {
   }
 
   #tell(message: Exclude<ServerMessage, ReadyMessage>): void {
-    if (message.type === "error" && message.ctx === undefined && message.fatal) this.#fatal = asError(message);
+    if (message.type === "error" && message.ctx === undefined && message.fatal) this.#fatal = fromServer(message);
     this.events.message(message);
   }
 
@@ -289,18 +288,3 @@ export class Session {
 const OWN = { type: "error", status: 0, retryable: false, retry_after_ms: null, fatal: false } as const;
 const BAD_MESSAGE = { ...OWN, code: "bad_message" };
 const MISSING = { ...OWN, code: "messages_missing" };
-
-/** What a subprotocol may be made of; a token with other characters goes into the query. */
-const PROTOCOL_TOKEN = /^[\w!#$%&'*+\-.^`|~]+$/;
-
-function credentials(url: string, token: string | undefined): { url: string; protocols: string[] } {
-  if (token === undefined) return { url, protocols: [SUBPROTOCOL] };
-  if (PROTOCOL_TOKEN.test(token)) return { url, protocols: [SUBPROTOCOL, `token.${token}`] };
-  const withToken = new URL(url);
-  withToken.searchParams.set("token", token);
-  return { url: withToken.href, protocols: [SUBPROTOCOL] };
-}
-
-export function asError(message: ErrorMessage): CosystreamError {
-  return new CosystreamError(message.code, message.message, message);
-}

@@ -4,13 +4,15 @@
  * Wires the session, the decoders, the loudspeaker and the utterances; each knows its own business.
  */
 
-import { Output } from "./audio/output.js";
+import { streamUrl } from "./address.js";
 import { STEP_MS } from "./audio/levels.js";
+import { Output } from "./audio/output.js";
 import { DecoderPaths } from "./decode/paths.js";
 import type { DecoderPath } from "./decode/decoder.js";
 import { TrackDecoder } from "./decode/track.js";
 import { Emitter } from "./emitter.js";
-import { CosystreamError, reason } from "./errors.js";
+import { CosystreamError, fromServer, reason } from "./errors.js";
+import type { SpeakerEvents } from "./events.js";
 import { speakOptions } from "./options.js";
 import {
   type AudioHeader,
@@ -18,10 +20,9 @@ import {
   type ContextMessage,
   type ReadyMessage,
   type ServerMessage,
-  streamUrl,
 } from "./protocol.js";
-import { asError, type ConnectionState, Session } from "./session.js";
-import type { SpeakerEvents, SpeakerOptions, SpeakOptions, Stats } from "./types.js";
+import { type ConnectionState, Session } from "./session.js";
+import type { SpeakerOptions, SpeakOptions, Stats } from "./types.js";
 import { type Host, Utterance } from "./utterance.js";
 
 const REPORT_MS = 250;
@@ -214,7 +215,7 @@ export class Speaker extends Emitter<SpeakerEvents> {
       if (message.code !== "not_active") this.emit("warning", { code: message.code, message: message.message, utterance });
     } else if (message.type === "error") {
       if (utterance !== undefined) utterance.failed(message);
-      else if (message.ctx === undefined && !message.fatal && message.code !== "resume_unknown") this.emit("error", { error: asError(message), utterance });
+      else if (message.ctx === undefined && !message.fatal && message.code !== "resume_unknown") this.emit("error", { error: fromServer(message), utterance });
     } else if (message.type === "going_away") {
       this.emit("warning", { code: "going_away", message: "the server is about to stop", utterance });
     } else if (utterance !== undefined) {

@@ -1,13 +1,14 @@
 /**
- * One context: its text going out, its audio coming in, and what has been heard of it.
+ * One context: its text going out, its events coming in, and how it ends.
  *
- * Cancelling raises the generation; whatever is decoded or awaited for an older one is dropped.
+ * Knows: what is said to the server, and said again where it was lost. Does not know: connections, how
+ * packets become sound (`sound.ts`).
  */
 
+import { STEP_MS } from "./audio/levels.js";
 import type { Output } from "./audio/output.js";
-import { LevelMeter, STEP_MS } from "./audio/levels.js";
-import { TrackDecoder, type TrackSink } from "./decode/track.js";
-import { CosystreamError } from "./errors.js";
+import type { TrackDecoder, TrackSink } from "./decode/track.js";
+import { CosystreamError, fromServer } from "./errors.js";
 import { opening } from "./options.js";
 import {
   type AudioHeader,
@@ -19,7 +20,7 @@ import {
   PTS_RATE,
 } from "./protocol.js";
 import { Script } from "./script.js";
-import { asError } from "./session.js";
+import { Sound } from "./sound.js";
 import { type Segment, type Spoken, Timeline, type Word } from "./timeline.js";
 import type { Result, SpeakOptions, UtteranceState } from "./types.js";
 
@@ -40,7 +41,6 @@ export interface Host {
   finished(utterance: Utterance): void;
 }
 
-const AUDIBLE = 0.003;
 const LONGEST_PACKET_MS = 80;
 const MAX_RESTARTS = 2;
 const CANCEL_WAIT_MS = 2000;
@@ -48,18 +48,13 @@ const CANCEL_WAIT_MS = 2000;
 const LOADING_RETRY_MS = 500;
 const LOADING_WAIT_MS = 180_000;
 
-let tracks = 0;
-
 export class Utterance {
   /** Resolves when the last sample has been heard, or it was cancelled; rejects where it failed. */
   readonly done: Promise<Result>;
   readonly timeline: Timeline;
-  readonly track = ++tracks;
   readonly #script: Script;
-  readonly #levels = new LevelMeter();
+  readonly #sound: Sound;
   #state: UtteranceState = "waiting";
-  #generation = 0;
-  #decoder: TrackDecoder | undefined;
   #resolve!: (result: Result) => void;
   #reject!: (error: CosystreamError) => void;
   #opened = false;
@@ -68,16 +63,10 @@ export class Utterance {
   #loadingSince: number | undefined;
   /** It was refused for that, and so is what was sent after it. */
   #refused = false;
-  #playing = false;
-  /** End of the samples handed to the output, at 48 kHz: what lies before is not taken twice. */
-  #end = 0;
-  /** Where the context that is now at work has got to (less than `#end` after a restart). */
-  #received = 0;
-  #heard = 0;
+  #again: ReturnType<typeof setTimeout> | undefined;
   #firstPacketAt: number | undefined;
   /** When the text of the first segment was complete. */
   #askedAt = 0;
-  #audible: number | undefined;
   #doneMessage: DoneMessage | undefined;
   #failure: CosystreamError | undefined;
   #settled = false;
@@ -94,6 +83,11 @@ export class Utterance {
   ) {
     this.#script = new Script(id);
     this.timeline = new Timeline(this.#script.text);
+    this.#sound = new Sound(host.output, (sink) => host.decoder(sink), {
+      levels: (startMs, values) => host.levels(this, startMs, values),
+      undecodable: (error) => host.undecodable(this, error),
+      empty: () => this.drained(),
+    });
     this.done = new Promise((resolve, reject) => {
       this.#resolve = resolve;
       this.#reject = reject;
@@ -104,6 +98,11 @@ export class Utterance {
 
   get state(): UtteranceState {
     return this.#state;
+  }
+
+  /** The output's number for its sound. */
+  get track(): number {
+    return this.#sound.track;
   }
 
   /** Neither done nor cancelled nor failed. */
@@ -121,12 +120,12 @@ export class Utterance {
   }
 
   get playedMs(): number {
-    return Math.floor((this.#position() / PTS_RATE) * 1000);
+    return wholeMs(this.#sound.position);
   }
 
   /** What is being heard now. */
   get spoken(): Spoken {
-    return this.timeline.at(this.#position());
+    return this.timeline.at(this.#sound.position);
   }
 
   /** Append text, of any length; a no-op once it has ended. */
@@ -148,7 +147,7 @@ export class Utterance {
   cancel(): void {
     if (!this.active) return;
     const played = this.playedMs;
-    this.#stop("cancelled");
+    this.#stop();
     if (this.host.send({ type: "cancel", ctx: this.id, played_ms: played })) {
       setTimeout(() => this.#settleCancelled(undefined), CANCEL_WAIT_MS);
     } else this.#settleCancelled(undefined);
@@ -162,12 +161,10 @@ export class Utterance {
   /** Tell the server all of it: for the first time, or since it knows nothing of it any more. */
   begin(): void {
     if (!this.active || this.#doneMessage !== undefined) return;
+    clearTimeout(this.#again);
     this.#opened = false;
     this.#refused = false;
-    this.#received = 0;
-    this.#generation += 1;
-    this.#decoder?.close();
-    this.#decoder = undefined;
+    this.#sound.restart();
     this.#send([this.#open(), ...this.#script.replay(0)]);
   }
 
@@ -181,16 +178,14 @@ export class Utterance {
     else if (!this.active) return;
     else if (message.type === "segment") this.host.segment(this, this.timeline.addSegment(message));
     else if (message.type === "words") this.host.words(this, this.timeline.addWords(message.items), message.source);
-    else if (message.type === "done") void this.#complete(message);
+    else if (message.type === "done") this.#complete(message);
   }
 
   /** A packet of this context. */
   audio(header: AudioHeader, packet: Uint8Array): void {
     if (!this.active) return;
     if (this.#firstPacketAt === undefined) this.#first();
-    this.#received = header.pts;
-    this.#decoder ??= this.host.decoder(this.#sink());
-    this.#decoder.push(packet, header.pts, header.discontinuity);
+    this.#sound.push(header, packet);
   }
 
   /** The server's word that something about it went wrong. */
@@ -204,17 +199,17 @@ export class Utterance {
     }
     // Text that was sent behind an opening which was refused is refused as well.
     if (this.#refused || this.#failure !== undefined) return;
-    if (message.code === "engine_loading" && this.#loadsAgain()) return this.#wait(asError(message));
-    const error = asError(message);
+    if (message.code === "engine_loading" && this.#loadsAgain()) return this.#wait(fromServer(message));
+    const error = fromServer(message);
     this.host.error(this, error);
-    if (message.fatal || !this.#opened) void this.#fail(error);
+    if (message.fatal || !this.#opened) this.#fail(error);
   }
 
   /** There is no server to finish it: what has come is heard, then `done` rejects. */
   lost(error: CosystreamError): void {
     if (this.#state === "cancelled") return this.#settleCancelled(undefined);
     // All of it is here already.
-    if (this.#doneMessage === undefined) void this.#fail(error);
+    if (this.#doneMessage === undefined) this.#fail(error);
   }
 
   // --- what the output says -----------------------------------------------------------------
@@ -222,9 +217,7 @@ export class Utterance {
   started(time: number): void {
     if (!this.active) return;
     this.#state = "speaking";
-    this.#playing = true;
-    const audible = time + (this.#audible ?? 0) / PTS_RATE;
-    this.ttfaMs = this.host.output.heardAt(audible) - this.#askedAt;
+    this.ttfaMs = this.#sound.started(time) - this.#askedAt;
     this.host.measured(this);
   }
 
@@ -242,7 +235,7 @@ export class Utterance {
   }
 
   drained(): void {
-    this.#heard = this.#end;
+    this.#sound.drained();
     if (this.#failure !== undefined) this.#finish("failed", () => this.#reject(this.#failure as CosystreamError));
     else this.#finish("done", () => this.#resolve(this.#result("completed", undefined)));
   }
@@ -250,9 +243,7 @@ export class Utterance {
   /** What to report as heard, for the server's pacing, in ms; nothing before there is audio. */
   get reportMs(): number | undefined {
     if (!this.active || this.#firstPacketAt === undefined || this.#doneMessage !== undefined) return undefined;
-    // Begun anew, it is to hurry through what has been heard before.
-    const position = this.#received < this.#end - PTS_RATE ? this.#received : this.#position();
-    return Math.floor((position / PTS_RATE) * 1000);
+    return wholeMs(this.#sound.reported);
   }
 
   // --- inside -------------------------------------------------------------------------------
@@ -274,8 +265,8 @@ export class Utterance {
 
   #wait(error: CosystreamError): void {
     this.#refused = true;
-    const generation = this.#generation;
-    setTimeout(() => generation === this.#generation && this.begin(), LOADING_RETRY_MS);
+    clearTimeout(this.#again);
+    this.#again = setTimeout(() => this.begin(), LOADING_RETRY_MS);
     this.host.waiting(this, error);
   }
 
@@ -283,7 +274,6 @@ export class Utterance {
     this.#firstPacketAt = performance.now();
     this.#askedAt = this.#asked() ?? this.#firstPacketAt;
     this.firstPacketMs = this.#firstPacketAt - this.#askedAt;
-    this.host.output.open(this.track);
     this.host.measured(this);
   }
 
@@ -293,67 +283,25 @@ export class Utterance {
     return this.#script.completedAt(end);
   }
 
-  #sink(): TrackSink {
-    const generation = this.#generation;
-    return {
-      samples: (position, samples) => generation === this.#generation && this.#decoded(position, samples),
-      failed: (error) => generation === this.#generation && this.host.undecodable(this, error),
-    };
-  }
-
-  #decoded(position: number, samples: Float32Array): void {
-    const known = Math.max(0, this.#end - position);
-    if (known >= samples.length) return;
-    const fresh = samples.subarray(known);
-    this.#listen(position + known, fresh);
-    this.#end = position + samples.length;
-    this.host.output.push(this.track, position + known, fresh);
-  }
-
-  #listen(position: number, samples: Float32Array): void {
-    if (this.#audible === undefined) {
-      const index = samples.findIndex((sample) => Math.abs(sample) > AUDIBLE);
-      if (index >= 0) this.#audible = position + index;
-    }
-    const { startMs } = this.#levels;
-    const values = this.#levels.push(samples);
-    if (values.length > 0) this.host.levels(this, startMs, values);
-  }
-
-  async #complete(message: DoneMessage): Promise<void> {
+  #complete(message: DoneMessage): void {
     this.#doneMessage = message;
-    const generation = this.#generation;
-    await this.#decoder?.drain();
-    if (generation !== this.#generation) return;
-    this.#decoder?.close();
-    if (this.#firstPacketAt === undefined) return this.drained();
-    this.#end = Math.min(this.#end, message.samples * 2);
-    this.host.output.end(this.track, this.#end);
+    void this.#sound.end(message.samples * 2);
   }
 
-  async #fail(error: CosystreamError): Promise<void> {
+  #fail(error: CosystreamError): void {
     if (!this.active || this.#failure !== undefined) return;
     this.#failure = error;
-    const generation = this.#generation;
-    await this.#decoder?.drain();
-    if (generation !== this.#generation) return;
-    this.#decoder?.close();
-    if (this.#firstPacketAt === undefined) return this.drained();
-    this.host.output.end(this.track, this.#end);
+    void this.#sound.end();
   }
 
-  #stop(state: "cancelled"): void {
-    this.#heard = this.#position();
-    this.#generation += 1;
-    this.#state = state;
-    this.#decoder?.close();
-    this.#decoder = undefined;
-    this.host.output.drop(this.track);
+  #stop(): void {
+    this.#state = "cancelled";
+    this.#sound.stop();
   }
 
   #cancelled(message: CancelledMessage): void {
     // Of another's making: a context that interrupts, or the server's own.
-    if (this.active) this.#stop("cancelled");
+    if (this.active) this.#stop();
     this.#settleCancelled(message);
   }
 
@@ -366,13 +314,8 @@ export class Utterance {
     if (this.#settled) return;
     this.#settled = true;
     this.#state = state;
-    this.#generation += 1;
     settle();
     this.host.finished(this);
-  }
-
-  #position(): number {
-    return this.active && this.#playing ? this.host.output.heard(this.track) : this.#heard;
   }
 
   #result(reason: Result["reason"], cancelled: CancelledMessage | undefined): Result {
@@ -380,7 +323,7 @@ export class Utterance {
     const done = this.#doneMessage;
     return {
       reason,
-      audioMs: (this.#end / PTS_RATE) * 1000,
+      audioMs: this.#sound.lengthMs,
       playedMs: this.playedMs,
       textSpoken: cancelled?.text_spoken ?? this.text.slice(0, heard),
       textRemaining: cancelled?.text_remaining ?? this.text.slice(heard),
@@ -390,4 +333,8 @@ export class Utterance {
       server: done && { firstPacketMs: done.first_packet_ms, ttfaMs: done.ttfa_ms, rtf: done.rtf },
     };
   }
+}
+
+function wholeMs(position: number): number {
+  return Math.floor((position / PTS_RATE) * 1000);
 }

@@ -4,8 +4,8 @@
  * Knows: HTTP, the form. Does not know: microphones, sessions.
  */
 
+import { httpUrl } from "./address.js";
 import { CosystreamError, type ErrorFields, reason } from "./errors.js";
-import { httpUrl } from "./protocol.js";
 
 export interface Voice {
   id: string;

@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { CosystreamError } from "../dist/errors.js";
-import { parseAudio, streamUrl } from "../dist/protocol.js";
+import { streamUrl } from "../dist/address.js";
+import { parseAudio } from "../dist/protocol.js";
 
 function message({ kind = 0x11, flags = 0, sid = 1, seq = 1, pts = 0n, payload = [1, 2, 3] } = {}) {
   const buffer = new ArrayBuffer(16 + payload.length);

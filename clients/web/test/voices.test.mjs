@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { createServer } from "node:http";
 import { after, before, beforeEach, test } from "node:test";
 import { CosystreamError, Voices } from "../dist/index.js";
-import { httpUrl } from "../dist/protocol.js";
+import { httpUrl } from "../dist/address.js";
 import { wav } from "../dist/recording/wav.js";
 
 let server;

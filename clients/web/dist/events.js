@@ -1,0 +1,2 @@
+/** What a page is told while the client speaks. */
+export {};
