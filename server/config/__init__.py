@@ -15,7 +15,13 @@ from typing import Any, NoReturn
 from server.access.origins import is_loopback
 from server.config.keys import KEYS, MASK, SECRET_KEYS, ConfigError, build, flat
 from server.config.rules import RULES, Contradiction, contradiction
-from server.config.sources import from_environment, from_file, from_flags
+from server.config.sources import (
+    ENV_API_KEYS,
+    from_environment,
+    from_file,
+    from_flags,
+    unread,
+)
 from server.config.values import Given, convert, refuse
 from server.settings import ApiKey, Settings
 
@@ -37,10 +43,12 @@ def load(argv: Sequence[str] | None = None, environ: Mapping[str, str] | None = 
 
 
 def _refuse_contradiction(found: Contradiction, value: Any, given: Mapping[str, Given]) -> NoReturn:
-    default = Given(None, "default")
-    source = given.get(found.name, default).source
-    cause = given.get(found.other, default).source
-    refuse(found.name, Given(value, source), f"{found.allowed} ({cause})")
+    """Of the two, what was given is to blame, not a default."""
+    cause = given.get(found.other, Given(None, "default")).source
+    own = given.get(found.name)
+    if own is None:
+        refuse(found.name, Given(value, cause), found.allowed)
+    refuse(found.name, Given(value, own.source), f"{found.allowed} ({cause})")
 
 
 def _checked(name: str, given: Given) -> Any:
@@ -68,10 +76,15 @@ def _masked(item: ApiKey) -> str:
     return " ".join([f"{item.name}:{MASK}", *([f"({', '.join(given)})"] if given else [])])
 
 
-def advice(settings: Settings) -> tuple[str, ...]:
+def advice(settings: Settings, environ: Mapping[str, str] | None = None) -> tuple[str, ...]:
     """What an operator should know about these settings; each is worth a warning at the start."""
     open_to_all = not settings.access.api_keys
-    found = []
+    found = list(unread(environ or {}))
+    if open_to_all and "COSYSTREAM_API_KEY" in (environ or {}):
+        found.append(
+            "COSYSTREAM_API_KEY is what clients send; this server asks for no key. "
+            f"The keys it asks for stand in {ENV_API_KEYS}"
+        )
     if open_to_all and not is_loopback(settings.listen.host):
         found.append(
             f"listen.host is {settings.listen.host} and access.api_keys is empty: whoever reaches "

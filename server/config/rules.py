@@ -205,7 +205,12 @@ def _of_runner(engine: EngineSettings) -> Contradiction | None:
 _EngineRule = tuple[Callable[[EngineSettings], bool], str, str, str]
 
 _COSYVOICE: tuple[_EngineRule, ...] = (
-    (lambda it: it.model is None, "engine.model", "a checkpoint folder", "engine.runner"),
+    (
+        lambda it: it.model is None,
+        "engine.model",
+        "a checkpoint folder, as in --model models/cosyvoice3",
+        "engine.runner",
+    ),
     (
         lambda it: it.device == "cpu" and it.precision == "fp16",
         "engine.precision",

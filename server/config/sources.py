@@ -9,9 +9,9 @@ import argparse
 import difflib
 import re
 import tomllib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any, NoReturn, get_args
 
 from server.config.keys import KEYS, SECTIONS, ConfigError, nearest
 from server.config.values import Given
@@ -23,19 +23,21 @@ ENV_PREFIX = "COSYSTREAM__"
 ENV_API_KEYS = "COSYSTREAM_API_KEYS"
 
 FLAGS = {
-    "--host": ("listen.host", "address to listen on"),
-    "--port": ("listen.port", "port to listen on; 0 takes a free one"),
-    "--device": ("engine.device", "auto, cpu or cuda"),
-    "--precision": ("engine.precision", "fp32, fp16 or bf16"),
-    "--model": ("engine.model", "a CosyVoice checkpoint folder"),
-    "--runner": ("engine.runner", "auto, embedded, cosyvoice or tone"),
-    "--trace": ("engine.trace", "file to write every step to, for ui.perfetto.dev"),
-    "--root-path": (
-        "listen.root_path",
-        "path prefix that a reverse proxy strips, for example /tts",
+    "--host": ("listen.host", "ADDRESS", "to listen on; 0.0.0.0: every IPv4 one"),
+    "--port": ("listen.port", "PORT", "to listen on; 0: a free one"),
+    "--model": (
+        "engine.model",
+        "FOLDER",
+        "a CosyVoice checkpoint; without one the embedded voices",
     ),
-    "--log-level": ("log.level", "debug, info, warning or error"),
+    "--device": ("engine.device", None, "what computes; auto: a GPU where CosyVoice can use one"),
+    "--precision": ("engine.precision", None, "of CosyVoice's LLM and flow; fp16 is for GPUs"),
+    "--runner": ("engine.runner", None, "what speaks; tone: beeps, for tests"),
+    "--trace": ("engine.trace", "FILE", "to write every step to, for ui.perfetto.dev"),
+    "--root-path": ("listen.root_path", "PATH", "prefix that a reverse proxy strips, such as /tts"),
+    "--log-level": ("log.level", None, "the least that is logged"),
 }
+"""The setting of each, what stands in the help for its value (none: its choices), its meaning."""
 
 
 # --- the file ------------------------------------------------------------------------------
@@ -54,13 +56,19 @@ def from_file(path: Path | None) -> dict[str, Given]:
     except OSError as error:
         raise ConfigError(f"--config: {chosen.absolute()} cannot be read: {error}") from error
     except UnicodeDecodeError as error:
-        raise ConfigError(f"{chosen} is not UTF-8 text: {error}") from error
+        raise ConfigError(f"{chosen} is not UTF-8 text, as which TOML is saved: {error}") from error
     except tomllib.TOMLDecodeError as error:
-        raise ConfigError(f"{chosen} is not valid TOML: {error}") from error
+        raise ConfigError(f"{chosen} is not valid TOML: {error}{_of_backslashes(text)}") from error
     lines = _line_numbers(text)
     found: dict[str, Given] = {}
     _flatten(tables, "", str(chosen), lines, found)
     return found
+
+
+def _of_backslashes(text: str) -> str:
+    """What paths of Windows want to be told."""
+    meant = re.search(r'"[A-Za-z]:\\', text)
+    return ". A path with \\ stands between single quotes: 'C:\\models'" if meant else ""
 
 
 def _flatten(
@@ -151,6 +159,19 @@ def _refuse_near_miss(variable: str) -> None:
             )
 
 
+def unread(environ: Mapping[str, str]) -> Iterator[str]:
+    """Of variables that are no settings and look like one (``COSYSTREAM_PORT``), what was meant.
+
+    They are not refused: Kubernetes sets some for a service of that name (``tcp://…``).
+    """
+    for variable, value in sorted(environ.items()):
+        leaf = variable.removeprefix("COSYSTREAM_").lower()
+        meant = next((name for name in KEYS if name.rpartition(".")[2] == leaf), None)
+        if variable != f"COSYSTREAM_{leaf.upper()}" or meant is None or "://" in value:
+            continue
+        yield f"environment variable {variable} is not read. Did you mean {_variable_of(meant)}?"
+
+
 def _variable_of(name: str) -> str:
     return ENV_PREFIX + name.upper().replace(".", "__")
 
@@ -173,7 +194,7 @@ def from_flags(argv: Sequence[str]) -> tuple[Path | None, dict[str, Given]]:
     if rest:
         _unknown_argument(rest[0])
     found: dict[str, Given] = {}
-    for flag, (name, _) in FLAGS.items():
+    for flag, (name, _, _) in FLAGS.items():
         value = getattr(options, flag[2:].replace("-", "_"))
         if value is not None:
             found[name] = Given(value, flag, text=True)
@@ -188,9 +209,15 @@ def _parser() -> argparse.ArgumentParser:
         "COSYSTREAM__LISTEN__PORT; docs/configuration.md lists them.",
         allow_abbrev=False,
     )
-    parser.add_argument("--config", type=Path, metavar="PATH", help="TOML file of settings")
-    for flag, (_, meaning) in FLAGS.items():
-        parser.add_argument(flag, metavar="VALUE", help=meaning)
+    parser.add_argument(
+        "--config", type=Path, metavar="FILE", help="TOML file of settings, such as configs/*.toml"
+    )
+    for flag, (name, shown, meaning) in FLAGS.items():
+        key = KEYS[name]
+        default = "" if key.default in {None, ""} else f" (default: {key.default})"
+        parser.add_argument(
+            flag, metavar=shown or f"{{{','.join(get_args(key.hint))}}}", help=f"{meaning}{default}"
+        )
     parser.add_argument("--version", action="version", version=f"cosystream {VERSION}")
     return parser
 

@@ -47,6 +47,8 @@ def refuse(name: str, given: Given, allowed: str) -> NoReturn:
 
 def shown(value: Any) -> str:
     """A value as one would write it, cut where it is long."""
+    if value is None:
+        return "not set"
     text = json.dumps(value, ensure_ascii=False, default=str)
     return text if len(text) <= _SHOWN_CHARS else f"{text[:_SHOWN_CHARS]}…"
 

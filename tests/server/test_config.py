@@ -571,7 +571,7 @@ class TestWhatIsWrittenDown:
 
     def test_the_docs_name_every_flag_and_its_setting(self):
         text = (PROJECT / "docs" / "configuration.md").read_text(encoding="utf-8")
-        for flag, (setting, _) in FLAGS.items():
+        for flag, (setting, _, _) in FLAGS.items():
             assert re.search(rf"`{flag}`\s\(`{setting}`\)", text), flag
 
     def test_one_of_two_numbers_may_be_named_and_no_other(self):

@@ -6,7 +6,7 @@ is kept in memory.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 import torch
 
@@ -24,6 +24,19 @@ from streaming.runners.cosyvoice.voice_parts import FlowPart, VoicePart
 from streaming.text.speakable import guess_language
 from streaming.voices.files import VoiceFiles, VoiceRecord, digest
 from streaming.voices.starters import Starter, starters
+
+
+def own_voices(speakers: Iterable[str], languages: tuple[str, ...]) -> Iterator[Voice]:
+    """Those to begin with, and those that come with the model, by its speakers' names."""
+    for each in starters():
+        yield Voice(
+            id=f"starter-{each.id}",
+            name=each.name,
+            languages=languages,
+            description=each.description,
+        )
+    for name in speakers:
+        yield Voice(id=name, name=name, languages=languages, description="named speaker")
 
 
 class VoiceReader:
@@ -47,16 +60,8 @@ class VoiceReader:
         self._speakers = speakers
 
     def own(self) -> Iterator[Voice]:
-        """Those to begin with, and those that come with the model."""
-        for name, starter in self._starters.items():
-            yield Voice(
-                id=name,
-                name=starter.name,
-                languages=self._languages,
-                description=starter.description,
-            )
-        for name in self._speakers:
-            yield Voice(id=name, name=name, languages=self._languages, description="named speaker")
+        """Those that are there before anybody makes one."""
+        return own_voices(self._speakers, self._languages)
 
     def is_there(self, voice: str) -> bool:
         """Whether it could be read again."""

@@ -32,6 +32,22 @@ def test_voices_without_a_model_have_nothing_to_look_at(monkeypatch):
     assert preflight(EngineSettings(runner="tone")) is None
 
 
+@pytest.mark.parametrize("runner", ["embedded", "tone"])
+def test_a_default_voice_that_is_not_there_is_named_with_those_that_are(runner):
+    known = {"embedded": "heart", "tone": "tone-a"}[runner]
+    fault = preflight(EngineSettings(runner=runner, default_voice="hart"))
+    assert fault.startswith(f"engine.default_voice: no voice 'hart' here; there are: {known}")
+    assert preflight(EngineSettings(runner=runner, default_voice=known)) is None
+
+
+def test_a_trace_in_no_folder_is_told_before_anything_is_loaded(tmp_path):
+    missing = tmp_path / "nothing"
+    fault = preflight(EngineSettings(trace=str(missing / "trace.json")))
+    assert "engine.trace is" in fault
+    assert f"there is no folder {missing}" in fault
+    assert preflight(EngineSettings(trace=str(tmp_path / "trace.json"))) is None
+
+
 @needs_torch
 def test_a_folder_that_is_not_there_is_named_with_what_to_do(tmp_path):
     fault = asked(tmp_path / "nothing")
@@ -43,6 +59,13 @@ def test_a_folder_that_is_not_there_is_named_with_what_to_do(tmp_path):
 class TestACheckpoint:
     def test_that_can_be_used_is_let_through(self, folder):
         assert asked(folder, device="cpu") is None
+
+    def test_with_a_default_voice_that_it_has_not_is_refused(self, folder):
+        from streaming.runners.cosyvoice.check import fault  # noqa: PLC0415 - needs torch
+
+        settings = EngineSettings(model=str(folder), device="cpu", default_voice="hart")
+        said = "engine.default_voice: no voice 'hart' here; there are: starter-english"
+        assert fault(settings).startswith(said)
 
     def test_on_a_gpu_that_is_not_there_is_refused_in_words(self, folder):
         import torch  # noqa: PLC0415 - the module is read without it too
