@@ -50,6 +50,18 @@ class App:
         if self.sessions is not None:
             await self.sessions.drain(self.settings.drain_s)
 
+    async def wait_ready(self) -> str:
+        """The default voice, once speech would begin at once.
+
+        Raises:
+            EngineLoading, Internal: it does not come; the message says why.
+        """
+        assert self.sessions is not None, "the application has started"
+        engine = self.sessions.services.engine
+        await engine.wait_ready(self.settings.engine.load_timeout_s)
+        assert engine.info is not None, "it has said so"
+        return engine.info.default_voice
+
     @asynccontextmanager
     async def _lifespan(self, starlette: Starlette) -> AsyncIterator[None]:
         clock = LoopClock()

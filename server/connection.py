@@ -170,13 +170,13 @@ class Connection:
             text = message.get("text")
             if text is None:
                 raise BadRequest("a binary message: clients send JSON text messages alone")
-            request, warnings = native.parse(text)
-            ctx = getattr(request, "ctx", None)
-            self._carry_out(request, warnings)
+            content = native.decode(text)
+            ctx = native.ctx_of(content)
+            self._carry_out(*native.request_of(content))
         except CosystreamError as error:
             if type(error) in CLOSE_CODES and (self._session is None or error.code != "going_away"):
                 raise
-            self._tell_refusal(error, None if ctx == "*" else ctx)
+            self._tell_refusal(error, ctx)
 
     def _carry_out(self, request: requests.Request, warnings: list[Warn]) -> None:
         if self._session is None:

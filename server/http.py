@@ -21,7 +21,7 @@ from server.bodies import read_body
 from server.sessions import Sessions
 from server.speak import CLIENT_LEFT, read_request, speak
 from server.voices import VoicesApi
-from streaming.errors import CosystreamError, Internal
+from streaming.errors import BadRequest, CosystreamError, Internal
 
 log = structlog.get_logger(__name__)
 
@@ -53,6 +53,7 @@ class Api:
             Route("/v1/speak", self._guarded(self._speak, costs=True), methods=_GET_POST),
             *self._voice_routes(),
             Route("/v1/tokens", self._guarded(self._mint, costs=True), methods=["POST", "OPTIONS"]),
+            Route("/v1/stream", self._no_websocket),
             Route("/healthz", self._health),
             Route("/readyz", self._ready),
             Route("/metrics", self._metrics),
@@ -139,6 +140,14 @@ class Api:
         )
         self._services.metrics.token_minted()
         return JSONResponse({"token": token, "expires_in_s": expires_in_s})
+
+    async def _no_websocket(self, _request: Request) -> Response:
+        return self._answer(
+            BadRequest(
+                "/v1/stream is a WebSocket, and this was plain HTTP: connect to it with ws:// or "
+                "wss://; a proxy in between must pass the Upgrade header on"
+            )
+        )
 
     async def _health(self, _request: Request) -> Response:
         return JSONResponse({"alive": True})

@@ -36,6 +36,8 @@ def explain(fault: msgspec.ValidationError, message: Any, shape: type[msgspec.St
         return f"{_spell([*path, named[1]])}: unknown field; known: {known}"
     if choices := what.startswith("Invalid enum") and _choices(_type_at(shape, path)):
         what = f"expected one of {', '.join(choices)}"
+    if limits := re.match(r"Expected `(int|float)` [<>]=", what) and _limits(_type_at(shape, path)):
+        what = f"expected {limits}"
     what = what[:1].lower() + what[1:]
     if not path:
         return f"{what}; send one JSON object"
@@ -127,6 +129,13 @@ def _fields(kind: inspect.Type) -> list[str]:
 def _choices(kind: inspect.Type) -> list[str]:
     literals = (option for option in _options(kind) if isinstance(option, inspect.LiteralType))
     return [str(value) for literal in literals for value in literal.values]
+
+
+def _limits(kind: inspect.Type) -> str:
+    """``0.5 to 2.0`` where a number has both ends, else nothing."""
+    numbers = (inspect.IntType, inspect.FloatType)
+    found = [(option.ge, option.le) for option in _options(kind) if isinstance(option, numbers)]
+    return next((f"{ge} to {le}" for ge, le in found if None not in {ge, le}), "")
 
 
 def _options(kind: inspect.Type) -> tuple[inspect.Type, ...]:

@@ -20,6 +20,7 @@ from server.app import App
 from server.patience import patient_http
 from server.settings import Settings
 from server.transport import Wire
+from streaming.errors import CosystreamError
 
 log = structlog.get_logger(__name__)
 
@@ -35,6 +36,7 @@ class DrainingServer(uvicorn.Server):
         super().__init__(config)
         self._app = app
         self._signals = 0
+        self._announcing: asyncio.Task[None] | None = None
 
     def handle_exit(self, sig: int, frame: object) -> None:
         """Count signals: the second one ends the drain."""
@@ -43,8 +45,27 @@ class DrainingServer(uvicorn.Server):
         # uvicorn raises these again when it is done; a drain that was asked for is no failure.
         self._captured_signals.clear()
 
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        """Listen, and say when speech would begin at once: until then requests are refused."""
+        await super().startup(sockets)
+        if self.started:
+            self._announcing = asyncio.create_task(self._announce())
+
+    async def _announce(self) -> None:
+        try:
+            voice = await self._app.wait_ready()
+        except CosystreamError as error:
+            log.error("not_ready", why=error.message)  # noqa: TRY400 - for people, no traceback
+            return
+        address = self.servers[0].sockets[0].getsockname()
+        host = f"[{address[0]}]" if ":" in address[0] else address[0]
+        shown = {"0.0.0.0": "127.0.0.1", "[::]": "[::1]"}.get(host, host)  # noqa: S104 - to show
+        log.info("ready", page=f"http://{shown}:{address[1]}/", voice=voice)
+
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         """Drain, then shut down as uvicorn does."""
+        if self._announcing is not None:
+            self._announcing.cancel()
         drain = asyncio.create_task(self._app.drain())
         while not drain.done() and self._signals < 2:  # noqa: PLR2004 - the second signal
             await asyncio.wait({drain}, timeout=0.1)

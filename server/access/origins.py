@@ -158,7 +158,13 @@ def _refusal(origin: str) -> str:
         return (
             f"The Origin header {cut} is not an origin, so access.allowed_origins cannot allow it."
         )
-    value = str(page or origin)[:_SHOWN_CHARS]
+    if page is None:
+        return (
+            "A page opened from a file, or in a sandboxed frame, may not use this server: its "
+            'origin is "null". Serve it (python -m http.server), or add "null" to '
+            "access.allowed_origins."
+        )
+    value = str(page)[:_SHOWN_CHARS]
     return (
         f'Pages from {value} may not use this server. To allow them, add "{value}" to '
         "access.allowed_origins."

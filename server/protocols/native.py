@@ -30,6 +30,7 @@ _XIAOZHI3 = struct.Struct(">BBH")
 
 _UNKNOWN_TOLD = 16
 _FIELD_CHARS = 128
+_CTX_CHARS = 128
 """Bounds on what a message full of nonsense is answered with."""
 
 _KINDS: Mapping[str, type[requests.Request]] = MappingProxyType(
@@ -37,13 +38,11 @@ _KINDS: Mapping[str, type[requests.Request]] = MappingProxyType(
 )
 
 
-def parse(raw: str | bytes) -> tuple[requests.Request, list[Warn]]:
-    """One message of the client, and a warning for each field that is not known.
+def decode(raw: str | bytes) -> dict[str, Any]:
+    """One message of the client.
 
     Raises:
         BadJson: not JSON, no object, or nested too deep.
-        UnknownType: ``type`` is missing or none of ours.
-        InvalidValue: a field is missing, of the wrong type or out of range.
     """
     try:
         message = msgspec.json.decode(raw)
@@ -53,6 +52,23 @@ def parse(raw: str | bytes) -> tuple[requests.Request, list[Warn]]:
         raise BadJson(f"nested more than {DEPTH_MAX} deep; nothing here needs that")
     if not isinstance(message, dict):
         raise BadJson(f"expected a JSON object with a type, got {show(message)}")
+    return message
+
+
+def ctx_of(message: dict[str, Any]) -> str | None:
+    """The one context that it speaks of, as it should be written in a refusal of it."""
+    ctx = message.get("ctx")
+    named = isinstance(ctx, str) and ctx != "*" and 0 < len(ctx) <= _CTX_CHARS
+    return ctx if named else None
+
+
+def request_of(message: dict[str, Any]) -> tuple[requests.Request, list[Warn]]:
+    """What it asks for, and a warning for each field that is not known.
+
+    Raises:
+        UnknownType: ``type`` is missing or none of ours.
+        InvalidValue: a field is missing, of the wrong type or out of range.
+    """
     kind = _KINDS.get(message.get("type", "")) if isinstance(message.get("type"), str) else None
     if kind is None:
         raise UnknownType(

@@ -133,7 +133,10 @@ class Cloning:
         if engine is None:
             raise EngineLoading("the engine is not ready; see /readyz")
         if not engine.cloning:
-            raise UnsupportedByEngine(f"the {engine.runner} engine cannot clone voices")
+            raise UnsupportedByEngine(
+                f"the {engine.runner} engine makes no voices of recordings; CosyVoice does: start "
+                "the server with --model FOLDER (docs/cosyvoice.md)"
+            )
         return engine
 
     async def require_room(self, owner: str) -> None:

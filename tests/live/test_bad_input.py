@@ -87,6 +87,19 @@ async def test_it_is_refused_and_a_context_in_flight_goes_on(
 
 
 @pytest.mark.parametrize(
+    ("ctx", "told"), [("a", "a"), ("*", None), ("", None), (7, None), ("x" * 129, None)]
+)
+async def test_a_refusal_names_the_context_that_the_message_did(
+    tone_server: LiveServer, ctx: object, told: str | None
+) -> None:
+    async with talking(tone_server.ws_url, FAST) as talk:
+        await talk.send("open", ctx=ctx, speed=99)
+        error = await talk.until("error")
+    assert error["code"] == "invalid_value"
+    assert error.get("ctx") == told
+
+
+@pytest.mark.parametrize(
     ("audio", "names"),
     [
         ({"codec": "mp3"}, ("codec", "mp3", "opus", "pcm_s16le")),

@@ -186,7 +186,7 @@ class TestRefusals:
             ({"text": "Hi.", "voice": "nobody"}, "unknown_voice", "'nobody'"),
             ({"text": "Hi.", "voice": ""}, "unknown_voice", "''"),
             ({"text": "Hi.", "voice": "v" * 300}, "invalid_value", "voice: "),
-            ({"text": "Hi.", "speed": 99}, "invalid_value", "speed: expected `float` <= 2.0"),
+            ({"text": "Hi.", "speed": 99}, "invalid_value", "speed: expected 0.5 to 2.0"),
             ({"text": "Hi.", "speed": "fast"}, "invalid_value", "speed: expected `float`"),
             ({"text": "Hi.", "format": "xyz"}, "invalid_value", "format: expected one of mp3"),
             ({"text": "Hi.", "seed": -1}, "invalid_value", "seed: "),
@@ -533,6 +533,15 @@ class TestPagesOfOthers:
         async with asking(tone_server, **headers) as client:
             answer = await client.get("/v1/speak", params={"text": "Hi."})
         assert error_of(answer)["code"] == "forbidden_origin"
+
+    async def test_plain_http_at_the_sockets_address_is_told_what_is_there(
+        self, tone_server: LiveServer
+    ) -> None:
+        async with asking(tone_server) as client:
+            answer = await client.get("/v1/stream")
+        assert error_of(answer)["code"] == "bad_request"
+        assert "is a WebSocket" in error_of(answer)["message"]
+        assert "Upgrade" in error_of(answer)["message"]
 
 
 class TestRates:

@@ -1,7 +1,6 @@
 """What a hello may ask for, and what holds where it is silent."""
 
 import dataclasses
-import json
 
 import pytest
 
@@ -20,7 +19,7 @@ SETTINGS = dataclasses.replace(
 
 
 def terms(**fields):
-    hello, warnings = native.parse(json.dumps({"type": "hello", **fields}))
+    hello, warnings = native.request_of({"type": "hello", **fields})
     assert warnings == []
     hellos.require_version(hello)
     return hellos.terms(hello, ANNA, SETTINGS)

@@ -23,6 +23,7 @@ class Shape(msgspec.Struct, forbid_unknown_fields=True):
     """What is asked for."""
 
     count: Annotated[int, Meta(ge=1)] = 1
+    speed: Annotated[float, Meta(ge=0.5, le=2.0)] | None = None
     kind: Literal["mp3", "wav"] | None = None
     inner: Inner | None = None
     many: tuple[Inner, ...] = ()
@@ -33,10 +34,12 @@ class Shape(msgspec.Struct, forbid_unknown_fields=True):
     ("body", "told"),
     [
         ({"count": 0}, "count: expected `int` >= 1, got 0"),
+        ({"speed": 3}, "speed: expected 0.5 to 2.0, got 3"),
+        ({"speed": "x"}, 'speed: expected `float | null`, got "x"'),
         ({"count": "x"}, 'count: expected `int`, got "x"'),
         ({"kind": "xyz"}, 'kind: expected one of mp3, wav, got "xyz"'),
         ({"kind": 3}, "kind: expected `str | null`, got 3"),
-        ({"colour": 3}, "colour: unknown field; known: count, kind, inner, many, names"),
+        ({"colour": 3}, "colour: unknown field; known: count, speed, kind, inner, many, names"),
         ({"inner": {}}, "inner.kind: required, but it is missing"),
         ({"inner": {"kind": "c"}}, 'inner.kind: expected one of a, b, got "c"'),
         ({"inner": {"kind": "a", "x": 1}}, "inner.x: unknown field; known: kind"),

@@ -13,21 +13,25 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from server import requests
-from server.events import Done, ErrorEvent, Flushed, Pong, error_event
+from server.events import Done, ErrorEvent, Flushed, Pong, Warn, error_event
 from server.protocols import native
 from streaming.audio.packetizer import Packet
 from streaming.errors import BadJson, CosystreamError, InvalidValue, Overloaded, UnknownType
 
 
+def parsed(raw: str | bytes) -> tuple[requests.Request, list[Warn]]:
+    return native.request_of(native.decode(raw))
+
+
 def parse(**message: Any) -> requests.Request:
-    request, warnings = native.parse(json.dumps(message))
+    request, warnings = parsed(json.dumps(message))
     assert warnings == []
     return request
 
 
 def refused(**message: Any) -> str:
     with pytest.raises(InvalidValue) as fault:
-        native.parse(json.dumps(message))
+        parsed(json.dumps(message))
     return fault.value.message
 
 
@@ -55,7 +59,7 @@ class TestReading:
         assert requests.Hello().pacing.lead_ms is msgspec.UNSET
 
     def test_unknown_fields_are_told_with_their_place_and_the_rest_is_taken(self) -> None:
-        request, warnings = native.parse(
+        request, warnings = parsed(
             b'{"type": "hello", "audio": {"rate": 48000, "stereo": true}, "color": "red"}'
         )
         assert isinstance(request, requests.Hello)
@@ -67,7 +71,7 @@ class TestReading:
 
     def test_nonsense_in_mass_is_answered_in_brief(self) -> None:
         names = {"x" * 5_000 + str(n): n for n in range(150)}
-        _, warnings = native.parse(json.dumps({"type": "end", **names}))
+        _, warnings = parsed(json.dumps({"type": "end", **names}))
         assert len(warnings) == 17
         assert "134 more" in warnings[-1].message
         assert sum(len(native.encode_event(warning)) for warning in warnings) < 10_000
@@ -83,12 +87,12 @@ class TestRefusing:
     )  # fmt: skip
     def test_what_is_no_json_object(self, raw: str | bytes) -> None:
         with pytest.raises(BadJson):
-            native.parse(raw)
+            parsed(raw)
 
     @pytest.mark.parametrize("depth", [32, 100, 990, 995, 999])
     def test_what_is_nested_too_deep_to_be_written_out_again(self, depth: int) -> None:
         with pytest.raises(BadJson):
-            native.parse('{"type": "ping", "id": ' + "[" * depth + "]" * depth + "}")
+            parsed('{"type": "ping", "id": ' + "[" * depth + "]" * depth + "}")
 
     def test_a_ping_as_deep_as_allowed_is_answered(self) -> None:
         request = parse(type="ping", id=json.loads("[" * 31 + "]" * 31))
@@ -98,7 +102,7 @@ class TestRefusing:
     @pytest.mark.parametrize("type_", ["shout", "", "Text", None, 3, ["text"], {"a": 1}, True])
     def test_an_unknown_type_with_those_there_are(self, type_: object) -> None:
         with pytest.raises(UnknownType) as fault:
-            native.parse(json.dumps({"type": type_}))
+            parsed(json.dumps({"type": type_}))
         assert json.dumps(type_, separators=(",", ":")) in fault.value.message
         assert "cancel, end, flush, hello, open, ping, played, text" in fault.value.message
 
@@ -187,7 +191,7 @@ TYPES = st.sampled_from(["hello", "open", "text", "flush", "end", "cancel", "pla
 @given(st.text() | JSON_VALUES.map(json.dumps))
 def test_no_text_whatever_makes_it_raise_anything_but_a_refusal(raw: str) -> None:
     with contextlib.suppress(CosystreamError):
-        native.parse(raw)
+        parsed(raw)
 
 
 @given(
@@ -198,7 +202,7 @@ def test_no_value_of_any_field_does_and_what_is_taken_can_be_answered(
     type_: str, fields: dict[str, Any]
 ) -> None:
     try:
-        request, warnings = native.parse(json.dumps({**fields, "type": type_}))
+        request, warnings = parsed(json.dumps({**fields, "type": type_}))
     except CosystreamError as fault:
         native.encode_event(error_event(fault))
     else:
@@ -211,7 +215,7 @@ def test_no_value_of_any_field_does_and_what_is_taken_can_be_answered(
 @given(st.binary(max_size=200))
 def test_no_bytes_do(raw: bytes) -> None:
     with contextlib.suppress(CosystreamError):
-        native.parse(raw)
+        parsed(raw)
 
 
 class TestWriting:

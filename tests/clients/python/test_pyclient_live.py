@@ -165,6 +165,13 @@ async def test_the_command_speaks_with_the_embedded_voice_and_measures(live_serv
     assert samples / 24 == pytest.approx(figures["audio_ms"])
 
 
+async def test_a_value_out_of_range_is_told_once_with_what_is_allowed(tone_server):
+    outcome = await command("say", "Hi.", "--out", "-", "--speed", "3", url=tone_server.url)
+    assert outcome.code == 1
+    (line,) = outcome.err.splitlines()
+    assert "invalid_value: speed: expected 0.5 to 2.0, got 3" in line
+
+
 async def test_opus_on_a_pipe_is_an_ogg_that_decodes(live_server):
     outcome = await command(
         "say", "--out", "-", "--codec", "opus", url=live_server.url, text=b"Hello there, friend."
