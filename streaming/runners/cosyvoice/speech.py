@@ -1,8 +1,8 @@
 """A loaded model at work: a segment's way through the stages.
 
 A step is prepared in the engine's thread, computed where its stage is computed, and taken in the
-engine's thread again. Knows: stages, voices, prompts. Does not know: settings of a server, when a
-model is loaded.
+engine's thread again. Knows: stages, voices. Does not know: how a segment begins
+(``utterances.py``), settings of a server, when a model is loaded.
 """
 
 from __future__ import annotations
@@ -16,12 +16,8 @@ from typing import Any, Protocol
 from streaming.config import EngineSettings
 from streaming.costs import Costs
 from streaming.cosyvoice.capture import give_back
-from streaming.cosyvoice.prompt.spelling import spell
 from streaming.cosyvoice.sizes import FRAMES_PER_TOKEN
-from streaming.cosyvoice.token_stream import TokenStream
-from streaming.cosyvoice.vocoder import MelStretch
 from streaming.engine.notes import note, note_error
-from streaming.errors import SynthesisFailed
 from streaming.host import DEVICE_SHORT
 from streaming.runners.base import Later, StepResult, Work
 from streaming.runners.cosyvoice.card import Watch
@@ -33,18 +29,15 @@ from streaming.runners.cosyvoice.llm_stage import LlmStage
 from streaming.runners.cosyvoice.lost import DeviceLost, lost
 from streaming.runners.cosyvoice.models import Models
 from streaming.runners.cosyvoice.parking import Parking
-from streaming.runners.cosyvoice.progress import Progress
-from streaming.runners.cosyvoice.prompts import Prompts
 from streaming.runners.cosyvoice.rehearsal import Learned, Rehearsal
 from streaming.runners.cosyvoice.rhythm import FLOW, LLM, RHYTHMS, VOCODER
 from streaming.runners.cosyvoice.threads import FIRST, LAST, places
-from streaming.runners.cosyvoice.utterance import Arriving, Utterance
+from streaming.runners.cosyvoice.utterance import Utterance
+from streaming.runners.cosyvoice.utterances import Utterances
 from streaming.runners.cosyvoice.vocoder_stage import VocoderStage
-from streaming.runners.cosyvoice.voice_parts import VoicePart
 from streaming.runners.cosyvoice.voices import Voices
 from streaming.segment import Segment
 from streaming.steps import Stage, Want
-from streaming.text.words import usual_samples
 from streaming.voices.files import VoiceFiles
 
 PRIORITIES = {LLM: FIRST, FLOW: LAST, VOCODER: FIRST}
@@ -93,7 +86,7 @@ class Speech:
         self._rhythm = RHYTHMS[models.generation]
         self._max_batch = settings.cosyvoice.max_batch
         self._precision = settings.precision
-        self._prompts = Prompts(models.tokenizer, models.generation)
+        self._utterances = Utterances(models.tokenizer, models.generation, models.vocoder)
         self._lost: BaseException | None = None
 
     def begin(self, work: Work) -> Utterance:
@@ -102,12 +95,10 @@ class Speech:
         Raises:
             SynthesisFailed: there is nothing to say.
         """
-        text = () if work.interleaved else self._ids(work.segment)
-        if not text and not work.interleaved:
-            raise SynthesisFailed(f"the model finds nothing to say in {work.segment.text[:80]!r}")
+        text = self._utterances.text_of(work)
         voice = self.voices.take(work.voice)
         try:
-            row = self._row(work, text, voice)
+            row = self._utterances.begin(work, text, voice, self._rhythm)
             self._llm.grow(row)
         except BaseException:
             self.voices.give_back(voice)
@@ -123,42 +114,8 @@ class Speech:
             SynthesisFailed: there is nothing to say.
         """
         row: Utterance = work.state
-        assert row.arriving is not None, "only interleaved text comes in parts"
-        row.arriving.add(self._spelled(part), more=part.more)
-        row.usual_samples = _usual_samples(work)
+        self._utterances.grow(row, work, part)
         self._llm.grow(row)
-
-    def _row(self, work: Work, text: tuple[int, ...], voice: VoicePart) -> Utterance:
-        arriving = self._arriving(work)
-        known = None if arriving else len(text)
-        prompt = self._prompts.of(voice.spoken, work.instruct, work.segment.language, known)
-        given = len(arriving.ids) if arriving else len(text)
-        return Utterance(
-            ctx=work.ctx,
-            segment=work.segment.index,
-            seed=work.seed,
-            voice=voice,
-            prompt=prompt,
-            text=text,
-            progress=Progress(
-                self._rhythm,
-                block_rest=self._rhythm.block_tokens,
-                speed=work.speed,
-                prefill_tokens=len(prompt.text) + given + len(prompt.speech),
-                llm_hears=arriving is not None,
-            ),
-            stretch=MelStretch(work.speed),
-            sound=self.models.vocoder.begin(_sound_seed(work)),
-            arriving=arriving,
-            usual_samples=_usual_samples(work),
-        )
-
-    def _arriving(self, work: Work) -> Arriving | None:
-        if not work.interleaved:
-            return None
-        arriving = Arriving(TokenStream(self.models.tokenizer))
-        arriving.add(self._spelled(work.segment), more=work.segment.more)
-        return arriving
 
     def wants(self, work: Work, costs: Costs) -> Sequence[Want]:
         """As its progress says; before its first hop, its voice."""
@@ -281,12 +238,6 @@ class Speech:
         """Where that stage is computed, between its steps; nobody waits for it."""
         self._places[stage].run(work).add_done_callback(_tell_failure)
 
-    def _ids(self, segment: Segment) -> tuple[int, ...]:
-        return tuple(self.models.tokenizer.encode(self._spelled(segment), control=False))
-
-    def _spelled(self, segment: Segment) -> str:
-        return spell(segment, self.models.generation).text
-
 
 def _tell_failure(aside: Future[None]) -> None:
     error = aside.exception()
@@ -302,12 +253,3 @@ def _watch(models: Models, spare: Callable[[], int]) -> Watch | None:
     if models.gauge is None:
         return None
     return Watch(models.gauge, models.share.reserve_bytes, spare)
-
-
-def _usual_samples(work: Work) -> int:
-    return round(usual_samples(work.segment) / work.speed)
-
-
-def _sound_seed(work: Work) -> int:
-    """The vocoder's noise is the segment's own."""
-    return work.seed * 1_000_003 + work.segment.index

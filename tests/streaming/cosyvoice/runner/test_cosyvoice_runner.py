@@ -22,6 +22,7 @@ from cosyvoice_rig import (
 from streaming.config import CosyVoiceSettings, EngineSettings
 from streaming.errors import UnknownVoice
 from streaming.messages import Failed, Finished, Released
+from streaming.runners.base import Work
 from streaming.runners.cosyvoice.runner import CosyVoiceRunner
 from streaming.steps import Cost
 from streaming.text.normal.normaliser import Normaliser
@@ -291,5 +292,6 @@ def test_marks_within_a_text_reach_the_model_as_its_own_tokens(runner):
     line = TextPipeline(Segmenter(language="en"), Normaliser((), language="en", marks=marks))
     (segment,) = (*line.append(text, 0.0), *line.end(0.0))
     special = runner._speech.models.tokenizer.special
-    ids = set(runner._speech._ids(segment))
+    work = Work(ctx=1, segment=segment, voice="", speed=1.0, seed=0)
+    ids = set(runner._speech._utterances.text_of(work))
     assert {special[mark] for mark in ("[laughter]", "<strong>", "</strong>")} <= ids
