@@ -22,16 +22,16 @@ from streaming.messages import Stats
 LEAST_RETRY_MS = 100
 MOST_RETRY_MS = 10_000
 USUAL_STAY_S = 5.0
-"""How long a listener is taken to stay before any has left."""
+"""How long listeners are taken to stay until some have come and gone."""
 
 NEWEST = 0.1
-"""Weight of the newest stay in the average."""
+"""Weight of the newest stay in the average of stays."""
 
 CROWD_S = 1.0
-"""Those refused within so long are taken to stand outside together."""
+"""Everybody who was refused within this time is taken to be outside still, wanting to come in."""
 
 LEAVING_S = 5.0
-"""A slot is free again at the latest so long after its context was cancelled."""
+"""A slot of a context that was cancelled is waited for no longer than this."""
 
 
 @dataclass(frozen=True)
@@ -56,15 +56,15 @@ class Admission:
         self._queue_s = queue_s
         self._inside: dict[int, _Entry] = {}
         self._leaving: dict[int, float] = {}
-        """Of those inside, who was cancelled, and until when its slot is waited for."""
+        """Which of those inside were cancelled, and until when each one's slot is waited for."""
         self._heard: dict[int, _Entry] = {}
-        """Whose listeners have not had all of it."""
+        """Contexts whose listeners have not heard all of them."""
         self._listeners: dict[str, Counter[str]] = {}
         self._waiting: dict[int, _Entry] = {}
         self._stay_s = USUAL_STAY_S
         self._known, self._caution = Known(), Caution()
         self._refusals: deque[float] = deque()
-        """When the last were told no, within ``CROWD_S``."""
+        """When somebody was refused, within the last ``CROWD_S``."""
 
     @property
     def free(self) -> int:
@@ -190,9 +190,9 @@ class Admission:
         return len({entry.listener for entry in inside if entry.lane == lane})
 
     def refusal(self, lane: str, now_s: float) -> Overloaded:
-        """What one is told that may not come in, or has waited in vain.
+        """What somebody is told who may not come in, or has waited in vain.
 
-        The more stand outside, the later each should come again.
+        The more were refused lately, the later each of them should come again.
         """
         next_s = self._stay_s / max(1, self.listeners(lane))
         while self._refusals and self._refusals[0] < now_s - CROWD_S:
@@ -221,7 +221,7 @@ class Admission:
         return entry.listener in self._listeners.get(entry.lane, ())
 
     def _fits(self, entry: _Entry, soon: int = 0) -> bool:
-        """Whether there is room; ``soon``: with so many more slots."""
+        """Whether there is room for it; ``soon``: so many slots more are about to be free."""
         if self.free + soon <= 0:
             return False
         if self._is_served(entry):

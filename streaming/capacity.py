@@ -19,11 +19,11 @@ FULL = 0.95
 """The share of the time that speech in progress may take."""
 
 Second = Callable[[int], Iterable[Following]]
-"""The steps that a second of speech takes for so many contexts."""
+"""The steps that it takes to make a second of speech for each of so many contexts."""
 
 
 def use(second: Second, costs: Costs, contexts: int) -> float:
-    """The share of the time that so many contexts take, all speaking; 1: all of it."""
+    """The share of the machine's time that so many contexts take, all speaking; 1: all of it."""
     return costs.path_s(second(contexts)) if contexts else 0.0
 
 
@@ -42,27 +42,30 @@ def capacity(second: Second, costs: Costs, most: int) -> int:
 
 
 BUSY = 0.7
-"""A machine that computes for more of the time has none to spare."""
+"""A machine that computes for more than this share of the time has none to spare."""
 
 USE_S, OVER_S = 2.0, 3.0
-"""Over about so long that is looked at, and what costs say: some short steps tell little."""
+"""The share of the time that is computed is averaged over about the first, what costs say over
+about the second: a few short steps tell little."""
 
 LEARNED_S = 1.0
-"""Before steps have run for so long in all, the newest reading is as good as any."""
+"""Until steps have run for so long in all, costs are guesses and only the newest reading counts."""
 
 FORGETS, FORGETS_BUSY = 0.003, 0.3
-"""What went well once is believed by so much less each second, and where no time is to spare."""
+"""The number of listeners that was seen to go well loses this share each second, since the
+machine may have become slower: little, and much while the machine has no time to spare."""
 
 TRIES = 1.02
-"""So many times as many as are well may be tried."""
+"""How far beyond the number that goes well the next is tried: this many times it, and one more."""
 
 
 class Known:
     """What each lane can serve: what costs say, or what is seen to go well, where that is more.
 
-    A step is also slow because other programs run beside it in time that would have been spare, so
-    costs may say too little. Nobody late is not enough to go well: who has audio in store is late
-    only when that is used up.
+    Costs may say too little: a step is also slow because other programs run beside it, in time
+    that would have been spare anyway. A number of listeners goes well where none of them is late
+    and the machine has time to spare. The first alone would not do: a listener who has audio in
+    store is late only when that is used up.
     """
 
     def __init__(self) -> None:
@@ -109,16 +112,16 @@ class Known:
 
 
 LASTS_S = 0.5
-"""Listeners are late for at least so long, or it was a moment and no verdict."""
+"""Only where listeners are late for at least so long were there too many of them."""
 
 GIVES_WAY = 0.5
-"""Of the late, so many are one too many."""
+"""The bound falls below the number of listeners by this share of those who were late."""
 
 SAFE = 0.9
-"""Of the number that was too much, so many are believed to be well."""
+"""This share of the number that was too many is believed to go well."""
 
 UP_TO_SAFE, BEYOND = 0.1, 0.01
-"""The bound rises by these shares a second, up to what is safe and from there on."""
+"""The bound rises by these shares of itself a second: up to what is safe, and from there on."""
 
 UNBOUNDED = 1 << 30
 
@@ -128,9 +131,12 @@ class _Seen:
     """What is known of a lane that kept listeners waiting."""
 
     most: float = UNBOUNDED
+    """The bound as it stands."""
     too_many: float = UNBOUNDED
+    """The number of listeners that was seen to be too many."""
     late_since_s: float | None = None
     at_s: float = 0.0
+    """When this was looked at last."""
 
 
 class Caution:
@@ -140,11 +146,15 @@ class Caution:
         self._seen: dict[str, _Seen] = {}
 
     def most(self, lane: str) -> int:
-        """As many as that."""
+        """The bound of the lane, in listeners."""
         return round(self._seen.get(lane, _Seen()).most)
 
     def take(self, lane: str, late: int, listeners: int, known: int, now_s: float) -> None:
-        """So many of so many listeners were kept waiting; ``known``: as many as costs allow."""
+        """``late`` of the lane's ``listeners`` were kept waiting.
+
+        ``known``: how many the lane can serve by what costs say; a bound that has risen so far is
+        forgotten.
+        """
         seen = self._seen.setdefault(lane, _Seen(at_s=now_s))
         past_s, seen.at_s = now_s - seen.at_s, now_s
         if not late:

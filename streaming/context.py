@@ -16,7 +16,8 @@ from streaming.segment import Segment
 from streaming.steps import Want
 
 HASTY_S = 1.0
-"""Who has had so much more than could be heard in the time does not listen, but collects."""
+"""Whoever has taken so much more audio than can be heard in the time does not listen to it, but
+makes a file."""
 
 
 @dataclass
@@ -25,16 +26,16 @@ class Pending:
 
     segment: Segment
     arrived_s: float
-    """Or when that part of it came which had to be waited for."""
+    """When it came; of one in parts, when the last part came that had to be waited for."""
     parts: tuple[Segment, ...] = ()
-    """All that had come by then, and each part since."""
+    """What had come by ``arrived_s``, as one, and each part since."""
 
     def __post_init__(self) -> None:
         """A whole segment is one part."""
         self.parts = self.parts or (self.segment,)
 
     def grow(self, part: Segment, now_s: float, *, awaited: bool) -> None:
-        """More of it; ``awaited``: nothing was left to do before it came."""
+        """More of it has come; ``awaited``: before that, nothing was left to do."""
         self.segment = joined(self.segment, part)
         if awaited:
             self.arrived_s = now_s
@@ -68,7 +69,7 @@ class Context:
     parked: bool = False
     voice_ready: bool = True
     starved: bool = False
-    """Whether nothing more comes of the segment in work before more of its text does."""
+    """Whether nothing more can be made of the segment in work before more of its text comes."""
     start_s: float = 0.0
     """How long a segment takes from its beginning to its first audio, with others beside it."""
     waited_s: float = 0.0
@@ -87,7 +88,7 @@ class Context:
 
     @property
     def awaited(self) -> bool:
-        """Whether its listener waits: nothing of it was made, nothing before it still plays."""
+        """Whether its listener hears nothing: none of it is made, and nothing before it plays."""
         head = self.head
         return not self.started and head is not None and self.audible_s <= head.arrived_s
 
@@ -100,19 +101,19 @@ class Context:
 
     @property
     def growing(self) -> Pending | None:
-        """The segment of which more parts will come."""
+        """The newest segment, if more parts of it will come."""
         if self.queue and isinstance(last := self.queue[-1], Pending) and last.segment.more:
             return last
         return None
 
     @property
     def segments(self) -> int:
-        """How many segments wait, that in work included."""
+        """How many segments wait, the one in work included."""
         return sum(isinstance(item, Pending) for item in self.queue)
 
     @property
     def asked_s(self) -> float:
-        """When the text came that it is at; there was no silence to be broken before."""
+        """When the text in work came; what was silent before that had nothing to say."""
         return self.head.arrived_s if self.head is not None else float("inf")
 
     @property
@@ -128,7 +129,7 @@ class Context:
     def runnable(self, max_ahead_s: float) -> bool:
         """Whether a step may be launched for it now.
 
-        Not for one that is further ahead than that of what its listener was reported to have had.
+        Not where its audio is ``max_ahead_s`` or more ahead of what its listener has had.
         """
         if self.parked or not self.voice_ready:
             return False
@@ -147,7 +148,7 @@ class Context:
     def played(self, samples: int, now_s: float) -> None:
         """The listener has had so much; never more than there is, never less than before.
 
-        Faster than it can be heard puts no deadline forward.
+        Who takes audio faster than it can be heard has no earlier deadlines for that.
         """
         samples = min(samples, self.produced_samples)
         if samples <= self.played_samples:

@@ -14,15 +14,16 @@ from typing import NamedTuple
 from streaming.steps import Cost, Following
 
 KEPT = 0.95
-"""Of what older steps of a size weigh, after each new one: a step counts for about 20."""
+"""What is left of the weight of older steps of a size after each new one, so that about the last
+20 of them count."""
 
 SURE = 1.0
-"""A size counts by half from so many steps on."""
+"""After so many steps of a size, what they tell has half of its full weight."""
 
 FORESEEN, FORESEEN_WEIGHT = 4, 0.25
-"""Doublings beyond the largest step that ran, for which the prior's proportions stand, and what
-each of them weighs, shared among the sizes that ran: a listener alone teaches nothing about
-batches."""
+"""Steps larger than any that ran are expected to cost what the prior's proportions say: for so
+many doublings of the largest, each with this weight, divided by the number of sizes that ran. For
+the steps of a single listener teach nothing about batches."""
 
 LEAST_SPREAD = 0.05
 """Units that vary by less than this share of their mean cannot tell a base from a slope."""
@@ -39,7 +40,7 @@ class _Point(NamedTuple):
 
 @dataclass
 class _Size:
-    """Steps of about one size: sums in which the older weigh less."""
+    """Steps of about one size: sums in which older steps weigh less."""
 
     weight: float = 0.0
     units: float = 0.0
@@ -70,7 +71,7 @@ class _Seen:
         self._points: dict[int, _Point] = {}
 
     def add(self, units: float, took_s: float) -> None:
-        """One more."""
+        """One more step has run."""
         octave = math.frexp(units)[1]
         size = self._sizes.setdefault(octave, _Size())
         size.add(units, took_s)
@@ -79,7 +80,7 @@ class _Seen:
     def line(self) -> Cost:
         """The best line, by relative errors, without a negative base or slope.
 
-        Where steps do not tell, as the prior, scaled to what they took.
+        Where steps do not tell a base from a slope: the prior, scaled to what they took.
         """
         seen = self._points.values()
         scaled = _scaled(self._prior, seen)
@@ -89,7 +90,7 @@ class _Seen:
 
     def _foreseen(self, scaled: Cost) -> Iterator[_Point]:
         if not (self._prior.base_s and self._prior.unit_s):
-            return  # it knows no proportion
+            return  # a prior without both tells no proportion
         weight = FORESEEN_WEIGHT / len(self._sizes)
         largest = max(self._sizes)
         for octave in range(largest + 1, largest + 1 + FORESEEN):
@@ -98,7 +99,7 @@ class _Seen:
 
 
 def _scaled(prior: Cost, points: Iterable[_Point]) -> Cost:
-    """The same proportion of base and slope, as high as the steps were long."""
+    """The prior's proportion of base and slope, scaled to how long the steps took."""
     expected_s = took_s = units = 0.0
     for units_of, took_of_s, weight in points:
         expected_s += weight * (prior.base_s + prior.unit_s * units_of)

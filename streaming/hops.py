@@ -14,7 +14,7 @@ from streaming.costs import Costs
 from streaming.steps import Following
 
 SAFETY = 1.25
-"""Predictions are taken so much longer than they are."""
+"""Steps are reckoned to take so many times what is predicted for them."""
 
 LARGEST_TOKENS = 100
 """4 s: beyond this a hop saves nothing more, and holds the stage up for others."""
@@ -26,7 +26,6 @@ class Rhythm:
 
     block_tokens: int
     lookahead_tokens: int
-    token_ms: float
     held_back_tokens: float
     """Audio of so many tokens waits in the vocoder for what comes after it."""
     frames_per_token: int
@@ -38,19 +37,19 @@ class Rhythm:
     """Where audio depends on how it is cut: then every hop is a block, and is rendered by itself,
     so that what is heard does not depend on who else speaks."""
     prefill_share: float = 1.0
-    """What a token of a prompt costs, in rows of the LLM's step."""
+    """What a token of a prompt costs in the LLM's step, where a token that is drawn costs 1."""
 
     _known: dict[tuple[float, ...], tuple[Following, ...]] = field(
         default_factory=dict, compare=False, repr=False
     )
-    """What ``path`` and ``finish`` answered to what: they are asked at every row of every step."""
+    """Answers of ``path`` and ``finish`` by their arguments: each row of each step asks again."""
 
     def render(self, tokens: int) -> tuple[Following, ...]:
-        """The steps from tokens to samples."""
+        """The steps that turn so many tokens into samples."""
         return self.path(0, tokens)
 
     def path(self, made: int, rendered: int) -> tuple[Following, ...]:
-        """The steps that make so many tokens more, and so many of all into samples."""
+        """The steps that make ``made`` more tokens, and turn ``rendered`` tokens into samples."""
         known = self._known.get((made, rendered))
         if known is None:
             frames = float(rendered * self.frames_per_token)
@@ -59,7 +58,10 @@ class Rhythm:
         return known
 
     def finish(self, whole: float, frames: float, euler_steps: int) -> tuple[Following, ...]:
-        """The steps that follow the flow's, of which so many are left, over ``whole`` frames."""
+        """The steps that a hop in the flow still needs until its ``frames`` are samples.
+
+        These are ``euler_steps`` of the flow, over ``whole`` frames, and the vocoder's.
+        """
         known = self._known.get((whole, frames, euler_steps))
         if known is None:
             steps = self._steps(0, whole, frames, euler_steps)
@@ -86,9 +88,9 @@ def hop_tokens(
 ) -> int:
     """How many tokens the next hop takes of those that are ``available``; 0: too few are.
 
-    ``block_rest`` completes the block in work, ``slack_s`` is when their audio is needed. All whole
-    blocks that can be there in time, the smallest hop where none can. Where nothing more comes, a
-    hop that cannot look ahead is for the caller: it is the last.
+    ``block_rest`` tokens complete the block in work; their audio is needed in ``slack_s``. The hop
+    takes as many whole blocks as can be there in time, and no more than ``block_rest`` where none
+    can. The last hop of a segment, which has nothing to look ahead to, is the caller's to choose.
     """
     usable = available - rhythm.lookahead_tokens
     tokens = block_rest

@@ -28,7 +28,7 @@ FIRST_SHARE = 4
 """One row in so many of a batch is kept for contexts that have sent nothing yet."""
 
 CROWDED = 1.5
-"""So many times as long as predicted is what follows taken to last: others come between."""
+"""What must follow a step is taken to last so many times what is predicted: others come between."""
 
 NEVER = float("inf")
 
@@ -81,23 +81,25 @@ class Policy(Protocol):
 
 @dataclass(frozen=True)
 class Deadlines:
-    """Ours."""
+    """Our own policy: whoever must begin first, together with whom that makes late for nobody."""
 
     early_s: float = NEVER
-    """On an idle device steps are launched so long before they must begin."""
+    """On an idle device a step is launched so long before it must begin."""
     alone: float = 10.0
-    """And earlier by so many times that, shared among the rows: where nobody can join nothing is
-    gained by waiting, and what is made early outlives a moment in which the device is another's."""
+    """It is launched earlier still by so many times ``early_s``, divided by its rows: the fewer
+    there are to be joined by others, the less is gained by waiting. And what is made early is
+    there when another program has the device for a moment."""
     join_s: float = NEVER
-    """Rows that must begin within so long join a step."""
+    """Only rows that must begin within so long join a step."""
     margin_s: float = 0.1
     """A step presses from so long before it must begin."""
     filled: float = 12.0
-    """Rows join a step until it takes so many times what it costs beside its rows."""
+    """Rows join a step until it takes so many times its base, which it costs without any row."""
     hurried: float = 1.5
-    """The same for rows that do not press, where somebody is late."""
+    """The same, where somebody is late, for rows that do not press."""
     least_s: float = 0.005
-    """And until it takes so long in any case: what a step costs beside them must be found out."""
+    """Rows join until a step takes so long, however small its base: else a base that is taken to
+    be nothing would keep steps small, and what larger ones cost would never be learned."""
     patient: bool = True
     """Whether stages may wait for rows at all."""
 
@@ -108,10 +110,11 @@ class Deadlines:
         return min(rows).begin_by_s if stage.patient and self.patient else -NEVER
 
     def due_s(self, line: Line, first_s: float, beside: UnderWay) -> float:
-        """Early on an idle device; when it presses, beside what presses less or behind its own.
+        """When to launch the stage's next step, if nothing happens before.
 
-        On an idle device at once where somebody waits to hear anything, or for a file. Beside what
-        presses more not before that has come to its end.
+        On an idle device it is launched early, or at once where somebody has heard nothing yet or
+        waits for a file. Beside steps of other stages that press less, or behind one of its own
+        stage, it is launched when it presses; beside one that presses more, when that has ended.
         """
         if beside.begin_by_s == NEVER and not beside.own:
             early_s = self.early_s * (1.0 + self.alone / len(line))
@@ -119,7 +122,7 @@ class Deadlines:
         return first_s - self.margin_s if first_s < beside.begin_by_s else NEVER
 
     def choose(self, stage: Stage, rows: Collection[Row], now_s: float, costs: Costs) -> list[Row]:
-        """The most pressing, as long as none makes one before it late."""
+        """The most pressing rows, as long as none of them makes one before it late."""
         if stage.patient:
             until_s = now_s + self.join_s
             rows = [row for row in rows if row.begin_by_s < until_s or row.hasty]
@@ -128,8 +131,8 @@ class Deadlines:
     def _on_time(self, stage: Stage, rows: list[Row], now_s: float, costs: Costs) -> list[Row]:
         """Those of ``rows`` that can share a step without making one late that would be in time.
 
-        What is late already binds no other that presses: then much work done is worth more than
-        one row's share of it.
+        A row that is late already keeps no other that presses out of the step: it is better then to
+        get much work done than to end a little sooner for that row.
         """
         line = costs.line(stage.name)
         filled_s = max(self.filled * line.base_s, self.least_s) if stage.patient else NEVER
@@ -154,7 +157,7 @@ class Deadlines:
 
 
 def rank(context: Context, want: Want, deadline_s: float, costs: Costs) -> Row:
-    """The context's step among others of its stage; ``deadline_s`` is the context's."""
+    """The context's step as a row among others of its stage; the deadline is the context's."""
     finish_by_s = deadline_s + want.spare_s - CROWDED * costs.path_s(want.then)
     line = costs.line(want.stage)
     own_s = CROWDED * (line.base_s + line.unit_s * want.units)
@@ -164,7 +167,7 @@ def rank(context: Context, want: Want, deadline_s: float, costs: Costs) -> Row:
 
 
 def expect(context: Context, costs: Costs) -> None:
-    """Tell the context what a beginning takes, from what it wants at the beginning."""
+    """Tell the context how long a segment takes to its first audio, from what it wants at first."""
     paths_s = (
         costs.predict_s(want.stage, want.units) + costs.path_s(want.then)
         for want in context.wants.values()
@@ -173,7 +176,7 @@ def expect(context: Context, costs: Costs) -> None:
 
 
 def within(max_batch: int, rows: Iterable[Row]) -> list[Row]:
-    """The most pressing, with a share for those that have sent nothing yet."""
+    """The most pressing rows; a share is kept for contexts that have sent nothing yet."""
     ranked = sorted(rows)
     if len(ranked) <= max_batch:
         return ranked
@@ -191,7 +194,7 @@ class Line:
         self.stage = stage
         self._policy = policy
         self.eager = 0
-        """How many of the rows are."""
+        """How many of the rows are eager."""
         self._rows: dict[int, Row] = {}
         self._first_s: float | None = NEVER
 

@@ -12,20 +12,26 @@ from typing import NamedTuple
 
 @dataclass(frozen=True)
 class Cost:
-    """Seconds of a step: ``base_s + unit_s * units + look_s * looks``."""
+    """Seconds of a step: ``base_s + unit_s * units + look_s * looks``.
+
+    ``units`` are its work, ``looks`` the earlier positions that all of them attend to.
+    """
 
     base_s: float = 0.0
     unit_s: float = 0.0005
-    """25 ms for a clause of 50 characters."""
+    """The default is a guess for runners that do not say: 25 ms for a clause of 50 characters."""
     look_s: float = 0.0
-    """For each place before it that a unit looks at: what was said costs attention."""
+    """For each earlier position that a unit attends to: a long past makes a step longer."""
 
     def of(self, units: float, looks: float = 0.0) -> float:
-        """Seconds for so many units, which look at so many places in all."""
+        """Seconds for so many units, which attend to ``looks`` positions in all."""
         return self.base_s + self.unit_s * units + self.look_s * looks
 
     def usual(self, looks: float) -> Cost:
-        """The same where each unit looks at so many: a line over units, as is learned of steps."""
+        """The same as a line over units alone, where each unit attends to ``looks`` positions.
+
+        Only such lines are learned from steps (``Costs``).
+        """
         return Cost(self.base_s, self.unit_s + self.look_s * looks)
 
     def __str__(self) -> str:
@@ -41,10 +47,10 @@ class Stage:
     max_batch: int = 1
     """Rows that a step can take."""
     in_flight: int = 1
-    """Batches that may be launched and not yet taken; 2 keep a device busy."""
+    """Batches that may be under way at once; with 2, a device has its next when one has ended."""
     ahead: int = 1
-    """Steps of one context that may be under way at once: where a step finds on the device what
-    the one before it made, the host need not have read that."""
+    """Steps of one context that may be under way at once. More than 1 where a step finds on the
+    device what the step before it made, so that the host need not have read that."""
     prior: Cost = field(default_factory=Cost)
     """What a step costs before any has run."""
     patient: bool = False

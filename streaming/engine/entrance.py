@@ -36,7 +36,7 @@ class Entrance:
         )
         self._memory = MemoryGuard(settings.host_reserve_mib << 20)
         self._held: dict[int, list[Message]] = {}
-        """What the engine is told once the context is admitted."""
+        """For each context that waits: what the engine is told once it is admitted."""
         self._timer: Timer | None = None
 
     @property
@@ -57,7 +57,7 @@ class Entrance:
             self._watch()
 
     def tell(self, ctx: int, message: Message) -> None:
-        """To the engine, or on the heap of a context that still waits for its place."""
+        """Tell the engine, now or, where the context still waits at the door, once it is in."""
         held = self._held.get(ctx)
         if held is None:
             self._to_engine(message)
@@ -78,21 +78,21 @@ class Entrance:
         self._let_in(self._door.finish(ctx))
 
     def let_go(self, ctx: int) -> None:
-        """Its listener has had it."""
+        """Its listener has heard all of it."""
         self._let_in(self._door.give_back(ctx, self._now_s()))
 
     # --- the engine ------------------------------------------------------------------------
 
     def engine_came(self, slots: int) -> None:
-        """It has so many slots."""
+        """The engine is there, and has so many slots."""
         self._door.slots = min(self._settings.slots, slots)
 
     def engine_went(self) -> None:
-        """What it held is free."""
+        """The engine is gone, and with it all that contexts held."""
         self._door.forget_leaving()
 
     def learn(self, stats: Stats) -> dict[str, int]:
-        """What the engine says of itself; how many each lane may serve from here on."""
+        """Take in what the engine says of itself; returns how many each lane may serve now."""
         self._door.short = self._memory.short(stats.figures)
         if self._settings.capacity:
             self._door.capacity = stats.capacity
@@ -111,7 +111,7 @@ class Entrance:
         self._watch()
 
     def _watch(self) -> None:
-        """Nobody waits longer than allowed."""
+        """Set the timer for the next one that may wait no longer."""
         if self._timer is not None:
             self._timer.cancel()
         due_s = self._door.next_expiry_s()

@@ -36,7 +36,7 @@ class Landed(Generic[T]):
     launch: Launch[T]
     results: Sequence[StepResult]
     took_s: float
-    """Of the time that passed, its own part; the parts of all launches make up the whole."""
+    """Its part of the time that passed: time in which several were under way counts for one."""
     ended_s: float
 
 
@@ -68,7 +68,7 @@ class Flights(Generic[T]):
         self._now = now
         self._under_way: list[_Flight[T]] = []
         self._beside: dict[str, UnderWay] = {}
-        """By stage, until something is launched or ends: asked for at every turn of the loop."""
+        """What ``beside`` answered, by stage; forgotten when something is launched or ends."""
         self._counted_until_s = 0.0
 
     @property
@@ -138,7 +138,7 @@ class Flights(Generic[T]):
         self._wake()
 
     def _count(self, until_s: float) -> None:
-        """The time since the last count is one batch's."""
+        """Give the time since the last count to one of the batches."""
         if self._under_way and until_s > self._counted_until_s:
             first = next(
                 (each for each in self._under_way if each.launch.stage.urgent), self._under_way[0]

@@ -48,7 +48,7 @@ class Lines:
     release: Callable[[int, bool], None]
     """Also told whether the engine still has to let go of it."""
     let_go: Callable[[int], None]
-    """Whoever listens has had it all."""
+    """Called when whoever listens has heard all of it, or will hear no more."""
     worker: int
     """Which front end has its text."""
 
@@ -80,7 +80,7 @@ class EngineContext:
             self._lines.to_text(TextAppend(ctx=self.ctx, delta=delta))
 
     def flush(self, flush_id: str) -> None:
-        """Speak what has come so far, then a ``Mark``; raises ``ContextEnded`` after ``end``."""
+        """Speak what has come so far; then comes a ``Mark``. Raises ContextEnded after ``end``."""
         if self._active:
             self._require_open()
             self._lines.to_text(TextFlush(ctx=self.ctx, flush_id=flush_id))

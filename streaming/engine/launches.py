@@ -90,7 +90,7 @@ class Launches:
         return line.due_s(beside) if beside.own < line.stage.in_flight else NEVER
 
     def _launch(self, line: Line, rows: Sequence[Row]) -> bool:
-        """Whether the step goes on elsewhere."""
+        """Launch a step of these rows; whether it goes on elsewhere, rather than being done now."""
         now_s = self._now()
         stage = line.stage
         rides: list[Ride] = []

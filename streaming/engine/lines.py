@@ -15,7 +15,7 @@ from streaming.runners.base import Runner, Work
 from streaming.scheduler import NEVER, Line, Policy, expect, rank
 
 DOWNSTREAM_FIRST_S = 1e-6
-"""Enough for a context's stage that is nearer to being heard to go first."""
+"""A context's step that is nearer to being heard must begin earlier by this: enough to go first."""
 
 
 class StageLines:
@@ -37,13 +37,13 @@ class StageLines:
         self._max_ahead_s = max_ahead_s
 
     def begin(self, live: Live) -> None:
-        """Its segment has its state and nothing of it is made, or it had no text and has again."""
+        """Its segment is begun and nothing of it made, or was starved and has text again."""
         self.ask(live)
         expect(live.context, self._costs)
         self.rank(live)
 
     def ask(self, live: Live) -> None:
-        """What could be launched for the segment at the head."""
+        """Find out anew what could be launched for the segment at the head."""
         work = live.work
         assert work is not None, "only what has begun is asked"
         now_s = self._now()
@@ -55,7 +55,7 @@ class StageLines:
         self._place(live, deadline_s)
 
     def rank(self, live: Live) -> None:
-        """Its deadline, or whether it may run at all, is another now."""
+        """Rank it anew: its deadline has changed, or whether it may run at all."""
         wanted = live.context.head is not None and live.context.wants
         self._place(live, live.context.deadline_s(self._now()) if wanted else 0.0)
 
@@ -93,7 +93,7 @@ class StageLines:
 
 
 def _tell_parked(work: Work, context: Context, parked: bool, now_s: float) -> None:
-    """Who must wait has as long as its listener has something to hear."""
+    """Tell the runner that it must wait, and for how long its listener has something to hear."""
     work.parked = parked
     if parked and context.head is not None:
         away = context.parked or context.starved

@@ -16,11 +16,12 @@ from streaming.samples import SAMPLE_RATE
 
 EVERY_S = 1.0
 AT_CHANGE_S = 0.1
-"""Not more often than this, however often contexts come and go."""
+"""When contexts come or go it speaks sooner, but not more often than this."""
 
 LATE_S, FIRST_LATE_S = 0.02, 0.3
-"""From when on a context is told to be late: in its midst, and with its first audio, where many
-that come at the same moment wait for one another and no longer."""
+"""A context counts as late when its listener has waited for so long: in its midst, and for its
+first audio. The latter is more, since contexts that come at the same moment wait for one another,
+which says nothing about how many can be served."""
 
 
 @dataclass
@@ -67,13 +68,13 @@ class Vitals:
         )
 
     def _was_late(self, context: Context, now_s: float) -> bool:
-        """Now, or for a while since the last time that figures were told."""
+        """Whether it is late now, or was since the figures were told last."""
         waited_s = context.waited_s - self._waited_s.get(context.open.ctx, 0.0)
         return not context.hasty and (waited_s > LATE_S or is_late(context, now_s))
 
 
 def is_late(context: Context, now_s: float) -> bool:
-    """Whether its listener hears silence where speech should be, though nothing hinders it."""
+    """Whether its listener hears silence where speech should be, for want of computing alone."""
     waits = context.parked or context.starved or not context.voice_ready or context.hasty
     if context.head is None or waits:
         return False

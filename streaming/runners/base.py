@@ -54,7 +54,7 @@ class Work:
     interleaved: bool = False
     """The segment may come in parts; how it is spoken must not depend on when they came."""
     starved: bool = False
-    """Told by ``wants``: nothing more comes of it before more of its text does."""
+    """Set by ``wants``: nothing more can be made of it before more of its text comes."""
 
 
 class Made(NamedTuple):
@@ -94,7 +94,7 @@ class Copied(NamedTuple):
     """Something that went from the device to the host, or back."""
 
     line: str
-    """Who copied it; of each one copy comes after another."""
+    """Whose copy it is, as a stage's: those of one line come one after another."""
     way: str
     began_s: float
     ended_s: float
@@ -173,7 +173,7 @@ class OneStage:
     usual_units: float = 1.0
     """Of a step."""
     room: float = 1.0
-    """Steps are counted so many times, that a crowd which begins at once finds room."""
+    """What steps take is counted so many times, to leave room for many who begin at once."""
 
     def unload(self) -> None:
         """It is small, and stays."""

@@ -37,7 +37,7 @@ class LlmStage:
         return self._place.run(lambda: self._decoder.warm(rows)).result()
 
     def step(self, rows: Sequence[Utterance]) -> Later:
-        """One piece of each; the next one may be launched before this has come to its end."""
+        """One piece of each; the next step may be launched before this one has come to its end."""
         for row in rows:
             _take_text(row)
             row.progress.begin_llm()
@@ -49,13 +49,13 @@ class LlmStage:
         return Later(made, land)
 
     def grow(self, row: Utterance) -> None:
-        """More of its text has come, or it is complete.
+        """More of the segment's text has come, or its text is complete.
 
-        Where a step of it is under way, it is given that text when the step has come to its end.
+        Where a step of it is under way, the text is given to the LLM when the step has ended.
 
         Raises:
-            OutOfPositions: it is more than fits.
-            SynthesisFailed: nothing was said of it.
+            OutOfPositions: the text is more than fits.
+            SynthesisFailed: the text is complete, and the model has nothing to say of it.
         """
         arriving, progress = row.arriving, row.progress
         if arriving is None or progress.llm_under_way or progress.llm_done:
@@ -88,7 +88,7 @@ class LlmStage:
         return [next(launched) if isinstance(each, Decoding) else each for each in begun]
 
     def _decoding(self, row: Utterance) -> Decoding | Exception:
-        """A slot with the first step; not to have one fails this row alone."""
+        """The row's decoding; with the first step it gets a slot, or the error that it has none."""
         if row.decoding is None:
             try:
                 row.decoding = self._decoder.begin(
@@ -101,9 +101,9 @@ class LlmStage:
                 )
                 if row.ended:
                     self._decoder.end_text(row.decoding)
-            except Exception as error:  # of our tree or not, it is the row's
+            except Exception as error:  # whatever it is, it fails this row alone
                 if out_of_memory(error):
-                    raise  # it is the newest's
+                    raise  # it fails the newest row (``together``)
                 return error
         return row.decoding
 
@@ -115,7 +115,7 @@ class LlmStage:
         try:
             prefix = self._decoder.prefix_of(row.decoding)
         except torch.OutOfMemoryError:
-            return  # it is for those who come after
+            return  # only those who come after would have gained by it
         if prefix is not None:
             while len(prefixes) >= MOST_PREFIXES:
                 del prefixes[next(iter(prefixes))]
@@ -140,7 +140,7 @@ class LlmStage:
         return Made(_NOTHING, done=False, state=row, expected_samples=row.expected_samples)
 
     def _count(self, row: Utterance, decoding: Decoding, made: int) -> None:
-        """What is made, and what it wants next."""
+        """Tell the row's progress how many tokens were made, and what its LLM wants next."""
         _count(row.progress, decoding, made)
         if decoding.done:
             self.release(row)
@@ -159,7 +159,7 @@ def _count(progress: Progress, decoding: Decoding, made: int) -> None:
     progress.read_tokens(made, done=decoding.done)
     progress.prefill_tokens = 0
     if progress.llm_under_way:
-        return  # a token's: its stage may be at the decoding right now
+        return  # a step that draws a token is launched: its thread may be changing the decoding
     progress.llm_waits = not decoding.done and not decoding.wants
     if decoding.wants and (length := len(decoding.piece.codes)) > 1:
         progress.prefill_tokens = length

@@ -18,26 +18,27 @@ from streaming.cosyvoice.flow.pool import RESERVED
 from streaming.cosyvoice.sizes import LlmSizes
 
 LLM_SHARE = 0.25
-"""Of the budget, at most, for the LLM's keys and values; one context may have more."""
+"""The LLM's keys and values have at most this share of the budget, but for a single context, which
+may have more."""
 
 WORKING_SHARE = 0.1
-"""Of the budget, for what steps need while they run."""
+"""This share of the budget is left for what steps need while they run."""
 
 VOICE_SHARE = 0.25
-"""Of the flow's memory, for voices that nobody speaks with now."""
+"""Voices that nobody speaks with now may hold this share of the flow's memory."""
 
 PREFIX_SHARE = 0.1
-"""Of what steps need, for beginnings in the LLM of voices that nobody speaks with now."""
+"""Their beginnings in the LLM may hold this share of what is left for steps."""
 
 HOST_SHARE = 0.25
-"""Of a CPU's free memory: other programs live there."""
+"""This share of the host's free memory is taken, and no more: other programs live there."""
 
 SMALL_SHARE = 1 / 16
-"""Of the host's share, for what recordings say (the disk has that too), and as much again for what
-stands before texts in the LLM: small things that save much."""
+"""This share of what is taken of the host is for what recordings say to the networks (which is on
+the disk too), and as much again for beginnings in the LLM: small things that save much."""
 
 LEAST_FEATURES_BYTES = 16 << 20
-"""So much in any case: some fifty recordings of 10 s."""
+"""What recordings say has so much in any case: that of some fifty recordings of 10 s."""
 
 LEAST_POSITIONS = 1024
 """Enough for a sentence of 20 s and its voice's recording of as much again."""
@@ -48,10 +49,10 @@ LEAST_SPEECH_S = 4
 UNBOUNDED = 1 << 62
 
 UNKNOWN_HOST_BYTES = 4 << 30
-"""Taken for free on a host whose system does not tell without help."""
+"""What is taken to be free on a host whose system does not tell."""
 
 RESERVE_BYTES = 512 << 20
-"""With less than this free on the card, or than steps may need, what is spare is let go of."""
+"""Where less of the card is free than this, or than is left for steps, what is spare goes."""
 
 
 @dataclass(frozen=True)
@@ -70,18 +71,18 @@ class Share:
 
     slots: int
     positions: int
-    """Of each slot: as many as were asked for, or as few as there is room for."""
+    """Tokens of each slot: as many as were asked for, or as there is room for."""
     flow_bytes: int
     voice_bytes: int
-    """Of it, what voices may hold that nobody speaks with."""
+    """The part of ``flow_bytes`` that voices may hold with which nobody speaks."""
     prefix_bytes: int
-    """Of the device beside it, for the LLM's beginnings of the same."""
+    """What the beginnings of such voices in the LLM may hold on the device, beside that."""
     host_bytes: int
-    """Of the host, for contexts that wait, and for voices after they left the device."""
+    """On the host: for contexts that wait, and for voices that have left the device."""
     prefix_host_bytes: int
-    """Of it, for the LLM's beginnings."""
+    """On the host: for beginnings in the LLM that have left the device."""
     features_bytes: int
-    """Of the host, for features of voices of which nothing else is in memory."""
+    """On the host: for what recordings say, of voices of which nothing else is in memory."""
     reserve_bytes: int
     """What should stay free on the device while it works."""
 
@@ -89,8 +90,8 @@ class Share:
 def share_out(settings: EngineSettings, needs: Needs, free: int) -> Share:
     """Slots for as many contexts as the settings allow, or as a quarter of the budget holds.
 
-    ``free`` is what is free on the device. Raises ``ValueError`` where there is not room for one,
-    or would not be for what the flow keeps of one in what the settings give it.
+    ``free`` is what is free on the device. Raises ``ValueError`` where there is not room for a
+    single context, or where ``flow_mib`` would not hold what the flow keeps of one.
     """
     asked = settings.cosyvoice
     budget = int(free * asked.gpu_memory_budget)
@@ -131,7 +132,7 @@ def position_bytes(llm: LlmSizes, dtype: torch.dtype) -> int:
 
 
 def free_host_bytes() -> int:
-    """Of the host's memory; where the system does not tell, what any has."""
+    """What is free of the host's memory, or what any host has where the system does not tell."""
     told = host.free_bytes()
     return UNKNOWN_HOST_BYTES if told is None else told
 

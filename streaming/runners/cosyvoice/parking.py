@@ -26,7 +26,7 @@ class Parking:
     def __init__(
         self, flow: Flow, free_host: Callable[[], int], copies: CopyLog = NOTHING_KEPT
     ) -> None:
-        """``free_host`` gives up some of the host that is less needed, and tells how much."""
+        """``free_host`` frees some of the host's memory that is less needed; returns how much."""
         self._flow = flow
         self._free_host = free_host
         self._copies = copies
@@ -34,7 +34,7 @@ class Parking:
         """By context."""
         self._under_way: set[Utterance] = set()
         self._claiming = threading.Lock()
-        """Held for moments: what is launched is not moved, what is moved is not launched."""
+        """Held for moments: nothing is launched while it is moved, nor moved while under way."""
 
     # --- in the engine's thread ------------------------------------------------------------
 

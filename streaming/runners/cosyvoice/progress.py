@@ -26,17 +26,18 @@ class Progress:
     """Tokens that complete the block in work: at first the rest of the prompt's."""
     speed: float = 1.0
     prefill_tokens: int = 0
-    """Of the LLM's next step, where that is a prefill; else 0."""
+    """Tokens of the LLM's next step, where that is a prefill; else 0."""
     llm_under_way: int = 0
-    """Of its steps, how many are launched and have not come to their end."""
+    """How many of its steps are launched and have not come to their end."""
     llm_waits: bool = False
-    """For text that has not come."""
+    """Whether it waits for text that has not come."""
     llm_hears: bool = False
-    """Before its next step is known, what this one draws: text that comes is interleaved."""
+    """Whether what a step draws decides what the next one is, as where text is interleaved: then
+    there can be no step ahead."""
     llm_done: bool = False
     made_tokens: int = 0
     taken_tokens: int = 0
-    """By the flow."""
+    """Those that hops of the flow have taken."""
     hop: int = 0
     """Tokens of the hop in work or chosen; 0: none is."""
     last_hop: bool = False
@@ -49,12 +50,12 @@ class Progress:
 
     @property
     def waiting_frames(self) -> int:
-        """For the vocoder."""
+        """Frames that the vocoder has not taken."""
         return sum(self.waiting)
 
     @property
     def whole_frames(self) -> float:
-        """That the flow computes for the hop: the block that the prompt began is whole, too."""
+        """Frames that the flow computes for the hop: whole blocks, with what the prompt began."""
         return self.rhythm.whole(self.hop + self.rhythm.block_tokens - self.block_rest)
 
     @property
@@ -97,7 +98,7 @@ class Progress:
         return True
 
     def end_euler(self) -> bool:
-        """It has come to its end; whether the hop has, too."""
+        """An Euler step has come to its end; whether the hop has, too."""
         self.euler_left -= 1
         if not self.euler_left:
             self._end_hop()
@@ -128,7 +129,7 @@ class Progress:
 
     def _llm(self, waiting_s: float) -> Want | None:
         if self.llm_under_way and (self.prefill_tokens or self.llm_hears):
-            return None  # what follows a piece of prompt is known once that has come to its end
+            return None  # what the next step is, the one under way decides
         usable = self.available + self.llm_under_way - self.rhythm.lookahead_tokens
         if usable >= LARGEST_TOKENS:
             return None

@@ -22,11 +22,12 @@ from streaming.segment import Segment
 from streaming.steps import Cost, Stage
 
 CROWDS = {8: 3.0, 64: 0.2}
-"""So many speak at once until each of them is heard, each crowd only where what was spoken before
-took at most so many seconds: a quick device tells little by eight rows, a slow one enough."""
+"""After the sentence alone so many begin it at once, up to the first sound of each. A crowd is only
+tried where what was spoken before it took at most so many seconds: eight rows tell enough of a slow
+device, and little of a quick one."""
 
 COLD_STEPS = 1
-"""So many of each stage come first, and cost what none will cost again."""
+"""The first so many steps of each stage are not counted: no later step will cost what they do."""
 
 _SENTENCE = "Ready to speak. 你好。"
 
@@ -38,11 +39,11 @@ class Learned:
     costs: Mapping[str, Cost]
     """By stage."""
     prefill_share: float = 1.0
-    """What a token of a prompt costs, in rows of the LLM's step."""
+    """What a token of a prompt costs in the LLM's step, where a token that is drawn costs 1."""
 
 
 class Rehearsal:
-    """What was learned of a loaded model."""
+    """One loaded model, heard before anybody asks; what its steps cost is then ``learned``."""
 
     def __init__(
         self,
@@ -58,11 +59,11 @@ class Rehearsal:
         self._costs = Costs({stage.name: stage.prior for stage in stages})
         self._ran: Counter[str] = Counter()
         self._prefills: list[tuple[float, float]] = []
-        """Units and seconds of the LLM's steps over a prompt: launched and batched in other ways
-        than its others, they lie on no line with them."""
+        """Units and seconds of the LLM's steps over a prompt. They are launched and batched in
+        other ways than its other steps, so no line fits both."""
 
     def cost(self, stage: Stage) -> Cost:
-        """What its step costs."""
+        """What a step of the stage costs."""
         return self._costs.line(stage.name)
 
     @property
@@ -73,7 +74,7 @@ class Rehearsal:
 
     @property
     def prefill_share(self) -> float:
-        """What a token of a prompt costs, in rows of the LLM's step."""
+        """As ``Learned.prefill_share``."""
         line = self._costs.line(LLM)
         if not (self._prefills and line.unit_s):
             return 1.0
@@ -89,7 +90,7 @@ class Rehearsal:
             took_s = self._speak(crowd, whole=False)
 
     def _speak(self, crowd: int, *, whole: bool) -> float:
-        """So many at once, to the end or until each was heard; how long their steps took."""
+        """Let so many speak at once, to the end or until each was heard; seconds of their steps."""
         works = [_work(ctx, self._voice) for ctx in range(crowd)]
         for work in works:
             work.state = self._speaker.begin(work)
@@ -123,7 +124,7 @@ class Rehearsal:
 
 
 def _over(result: StepResult, *, whole: bool) -> bool:
-    """Whether the context goes no further; raises what it got in place of samples."""
+    """Whether the context is to go no further; raises what it got in place of samples."""
     if not isinstance(result, Made):
         raise result
     return result.done or (not whole and len(result.samples) > 0)

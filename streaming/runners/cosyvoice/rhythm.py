@@ -22,10 +22,11 @@ from streaming.steps import Cost, Following, Stage
 LLM, FLOW, VOCODER = "llm", "flow", "vocoder"
 
 FIRST_HOP_TOKENS = {"cuda": 8, "cpu": 22}
-"""A GPU has the second hop before those are played, be it a small one (longer ones are heard later,
-as simulated, and leave none of them fewer gaps); a CPU needs all that it can have. By the device,
-not by what it was seen to do: the cut of the recording decides the sound, which a restart must not
-change."""
+"""How many tokens the first hop has where the settings do not say. Even a small GPU has the second
+hop before 8 are played; with more, the simulator says, all hear the first sound later and nobody
+has fewer gaps. A CPU needs the longest there is. The kind of device decides, not how quick it was
+seen to be: the recording is cut to fit the hop, the cut decides the sound, and a restart must not
+change the sound."""
 
 HELD_BACK_TOKENS = 2.0
 """Version 3's vocoder looks 4 frames ahead (and 8 samples); version 2's, 8."""
@@ -33,7 +34,6 @@ HELD_BACK_TOKENS = 2.0
 RHYTHM = Rhythm(
     block_tokens=BLOCK_TOKENS,
     lookahead_tokens=LOOKAHEAD_TOKENS,
-    token_ms=1000.0 / TOKENS_PER_S,
     held_back_tokens=HELD_BACK_TOKENS,
     frames_per_token=FRAMES_PER_TOKEN,
     euler_steps=EULER_STEPS,
@@ -49,31 +49,31 @@ RHYTHMS: dict[Generation, Rhythm] = {
 """Version 2's vocoder is not causal: where its chunks meet, its sound depends on where that is."""
 
 USUAL_POSITIONS = 250.0
-"""That a step of the LLM looks at: a recording, a text, what was said of it."""
+"""How many a step of the LLM attends to: of a recording, a text, and what was said of it."""
 
 USUAL_VOICE_S, USUAL_SAID_S = 3.0, 6.0
-"""What the flow looks back at: a recording, and in a batch without a window so much of the longest.
-"""
+"""What a step of the flow looks back at: a recording, and where there is no window, so much speech
+of the longest row in a batch."""
 
 STARTING = 3
-"""Contexts that begin cost as much as so many more that go on."""
+"""What contexts that are about to begin cost is reckoned as that of so many more that speak."""
 
 WHOLE = 1.4
-"""Blocks that the flow computes for each that is heard: a segment begins and ends within one."""
+"""The flow computes so many blocks for each that is heard: a segment begins and ends within one."""
 
 ROOM = {"cuda": 1.0, "cpu": 1.2}
-"""Steps are counted so many times: a CPU is the server's, too, and other programs'."""
+"""What steps take is counted so many times: a CPU works for the server and other programs too."""
 
 LLM_SHARED, FLOW_SHARED, VOCODER_SHARED = 0.68, 0.5, 0.42
-"""A step has about this power of the contexts' number as rows (as simulated where the device is
-full: 7 contexts have 3, 2 and 2 rows, 126 have 30, 12 and 8)."""
+"""How many rows a step has: about the number of contexts to this power. So it is in simulations of
+a device that is full, where the steps of 7 contexts have 3, 2 and 2 rows, of 126, 30, 12 and 8."""
 
 
 def stages(max_batch: int, priors: Mapping[str, Cost], *, ahead: int = 1) -> tuple[Stage, ...]:
-    """The three, each with one batch at a time, but that the LLM's next may be queued ``ahead``.
+    """The three, each with one batch at a time, but the LLM with ``ahead`` of them.
 
-    Of the others a second would take the rows that came in between, too few to pay; the device
-    has other steps to do meanwhile.
+    A second batch of the others would hold the few rows that have come since the first was
+    launched, which is a waste; the device has steps of other stages to do meanwhile.
     """
     return tuple(
         Stage(
@@ -90,7 +90,7 @@ def stages(max_batch: int, priors: Mapping[str, Cost], *, ahead: int = 1) -> tup
 
 
 def usual(costs: Mapping[str, Cost], window_s: float) -> dict[str, Cost]:
-    """Costs of units that look back as far as is usual; ``window_s`` 0: to the beginning."""
+    """Costs by units alone, each looking back as far as is usual (``window_s`` 0: all the way)."""
     said_s = min(window_s or USUAL_SAID_S, USUAL_SAID_S)
     seen_s = USUAL_VOICE_S + said_s + BLOCK_TOKENS / TOKENS_PER_S
     looks = {LLM: USUAL_POSITIONS, FLOW: seen_s * TOKENS_PER_S * FRAMES_PER_TOKEN, VOCODER: 0.0}
@@ -98,7 +98,7 @@ def usual(costs: Mapping[str, Cost], window_s: float) -> dict[str, Cost]:
 
 
 def second(contexts: int, room: float = 1.0) -> Sequence[Following]:
-    """The steps that a second of speech takes for so many contexts at once, ``room`` times."""
+    """The steps that a second of speech takes for so many contexts at once, times ``room``."""
     several = contexts + STARTING
     tokens, hops, chunks = (several**shared for shared in (LLM_SHARED, FLOW_SHARED, VOCODER_SHARED))
     frames = TOKENS_PER_S * FRAMES_PER_TOKEN

@@ -25,7 +25,7 @@ class Arriving:
 
     stream: TokenStream
     ids: list[int] = field(default_factory=list)
-    """What has come and was not given to the LLM."""
+    """Ids of text that has come and was not given to the LLM."""
     complete: bool = False
     """Whether no more will come."""
 
@@ -52,17 +52,17 @@ class Utterance:
     voice: VoicePart
     prompt: LlmPrompt
     text: tuple[int, ...]
-    """What the LLM was given of it."""
+    """Ids of the text that the LLM was given."""
     progress: Progress
     stretch: MelStretch
     sound: VocoderState
     arriving: Arriving | None = None
-    """Where the text is interleaved with speech as it comes."""
+    """Text that is interleaved with speech as it comes; None where all text is there at first."""
     ended: bool = False
     """Whether the LLM was told that such text is complete."""
     decoding: Decoding | None = None
     tokens: list[int] = field(default_factory=list)
-    """Made by the LLM and not taken by a hop."""
+    """Speech tokens that the LLM has made and no hop has taken."""
     flow: FlowState | None = None
     hop: Hop | None = None
     mel: list[Tensor] = field(default_factory=list)

@@ -29,10 +29,10 @@ class VoicePages:
         budget_bytes: int,
         copies: CopyLog = NOTHING_KEPT,
     ) -> None:
-        """``idle``: whom nobody speaks with, the longest unused first.
+        """``idle`` tells the voices that nobody speaks with, the longest unused first.
 
-        They may lie on the device as long as they hold no more than ``budget_bytes``. ``claiming``
-        is held by whoever begins to speak with one.
+        They may stay on the device as long as they hold no more than ``budget_bytes``. ``claiming``
+        is held by whoever begins to speak with a voice.
         """
         self._flow = flow
         self._idle = idle
@@ -51,11 +51,11 @@ class VoicePages:
             pass
 
     def free(self) -> int:
-        """One leaves the device, for the host or for good; how many bytes that was, 0: none can."""
+        """Let one leave the device, for the host or for good; how many bytes that freed, or 0."""
         return next((freed for part in self._idle() if (freed := self._leave(part))), 0)
 
     def free_host(self) -> int:
-        """One leaves the host; the same."""
+        """Let one leave the host; how many bytes that freed, or 0."""
         for part in self._idle():
             freed = part.host_bytes
             if freed:
@@ -79,7 +79,7 @@ class VoicePages:
         return freed
 
     def _copied(self, voice: FlowVoice, key: str) -> FlowVoice | None:
-        """On the host, in the place of older ones if need be; None: there is no room for it."""
+        """A copy on the host, in place of older ones if need be; None where there is no room."""
         size = len(voice.kept) * voice.page_bytes
         while voice.kept:
             try:
@@ -101,7 +101,7 @@ class VoicePrefixes:
         budget_bytes: int,
         host_budget_bytes: int,
     ) -> None:
-        """``idle`` and ``budget_bytes`` as of the flow's parts; of the host they get a part too."""
+        """``idle`` and ``budget_bytes`` are as of the flow's parts; so is the host's budget."""
         self._flow = flow
         self._idle = idle
         self._budget_bytes = budget_bytes
@@ -128,7 +128,7 @@ class VoicePrefixes:
         self._trim_host(idle)
 
     def leave(self) -> None:
-        """All leave the device."""
+        """Let all leave the device."""
         idle = self._idle()
         for part in idle:
             part.prefixes.to_host(self._flow.host)

@@ -26,7 +26,7 @@ Beginning = tuple[LlmPrompt, bool]
 """A prompt, and whether text is interleaved with it."""
 
 TOKEN_BYTES = 36
-"""Of a token on the host: a Python number and its place."""
+"""What a token takes on the host: a Python number and its place in a tuple."""
 
 
 @dataclass
@@ -36,7 +36,7 @@ class Hits:
     device: int = 0
     host: int = 0
     misses: int = 0
-    """Neither here nor there: it had to be made."""
+    """It was on neither, so it had to be made."""
 
 
 @dataclass(eq=False)
@@ -48,14 +48,15 @@ class FlowPart:
     stays: bool = False
     """Its features are never let go of: it came with the model."""
     voice: FlowVoice | None = None
-    """On the device."""
+    """What was made of it, where that is on the device."""
     away: FlowVoice | None = None
-    """On the host."""
+    """The same, where it is on the host."""
     making: VoiceHop | None = None
+    """The same, where it is half made."""
     users: int = 0
     """Segments that speak with it now."""
     feature_bytes: int = field(init=False)
-    """What the recording says to the networks."""
+    """What ``prompt`` takes: the recording as the networks take it."""
 
     def __post_init__(self) -> None:
         numbers = self.prompt.mel.nbytes + self.prompt.embedding.nbytes
@@ -63,7 +64,7 @@ class FlowPart:
 
     @property
     def device_bytes(self) -> int:
-        """What it holds there, half made or whole."""
+        """What it holds on the device, half made or whole."""
         voice, making = self.voice, self.making
         if voice is not None:
             return voice.bytes
@@ -71,19 +72,19 @@ class FlowPart:
 
     @property
     def host_bytes(self) -> int:
-        """What its pages hold there."""
+        """What its pages hold on the host."""
         away = self.away
         return 0 if away is None else away.host_bytes
 
     @property
     def away_bytes(self) -> int:
-        """What comes back of it by a copy."""
+        """How much would be copied to bring it back to the device."""
         away = self.away
         return 0 if away is None or away.on_host is None else away.on_host.away.copied_bytes
 
     @property
     def has_left(self) -> bool:
-        """Whether there are only features of it."""
+        """Whether nothing of it is in memory but its features."""
         return self.voice is None and self.away is None and self.making is None
 
 
@@ -94,9 +95,8 @@ class Prefixes(MutableMapping[Beginning, Prefix]):
     """
 
     def __init__(self, hits: Hits, copies: CopyLog = NOTHING_KEPT, voice: str = "") -> None:
-        """``voice`` is what ``copies`` is told."""
+        """``voice`` is the name under which ``copies`` is told of them."""
         self.device_bytes = 0
-        """What they hold there."""
         self._hits = hits
         self._copies = copies
         self._voice = voice
@@ -105,11 +105,11 @@ class Prefixes(MutableMapping[Beginning, Prefix]):
 
     @property
     def host_bytes(self) -> int:
-        """What they hold of the host."""
+        """What those that are away hold of the host."""
         return sum(each.away.bytes for each in list(self._away.values()))
 
     def to_host(self, host: HostMemory) -> int:
-        """All leave the device, or are gone where the host has no room; how many bytes that was."""
+        """Let all leave the device, for good where the host has no room; how much that freed."""
         freed = 0
         for beginning, prefix in list(self._kept.items()):
             try:
@@ -117,14 +117,14 @@ class Prefixes(MutableMapping[Beginning, Prefix]):
                     away = host.keep([prefix.kept.keys, prefix.kept.values])
                 self._away[beginning] = _AwayPrefix(prefix.codes, prefix.kept.keys.device, away)
             except OutOfHostMemory:
-                pass  # it is made again of the next text's prompt
+                pass  # then it is gone, and made again with the next text's prompt
             del self._kept[beginning]
             freed += prefix.bytes
         self.device_bytes -= freed
         return freed
 
     def clear_host(self) -> int:
-        """Those that are away are gone; how many bytes of the host that was."""
+        """Give up those that are away; how many bytes of the host that freed."""
         freed = self.host_bytes
         self._away.clear()
         return freed

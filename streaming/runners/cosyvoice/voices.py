@@ -46,11 +46,11 @@ class Voices:
         self._reader = VoiceReader(files, listener, LANGUAGES[generation], speakers)
         self._features_bytes = share.features_bytes
         self.features_bytes = 0
-        """What recordings say, in memory."""
+        """What is in memory of what recordings say to the networks."""
         self._by_id: dict[str, VoicePart] = {}
         self._parts: OrderedDict[str, VoicePart] = OrderedDict()
         self._flows: OrderedDict[str, FlowPart] = OrderedDict()
-        """Of both the longest unused first."""
+        """In ``_parts`` and here, the longest unused come first."""
         self._changing = threading.Lock()
         self._hits = Hits()
         self._copies = copies
@@ -175,9 +175,10 @@ class Voices:
         return part
 
     def _trim_features(self, but: FlowPart | None = None) -> None:
-        """Those fall out of memory of which there is nothing else, and which the disk has still.
+        """Let go of features, of voices of which nothing else is in memory, to keep to the budget.
 
-        One that was removed stays for who speaks with it, until it is forgotten.
+        Only where the disk still has them: a voice that was removed stays, for whoever speaks with
+        it, until it is forgotten. ``but`` is one that was just loaded.
         """
         over = self.features_bytes - self._features_bytes
         if over <= 0:

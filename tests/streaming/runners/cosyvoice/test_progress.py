@@ -14,7 +14,6 @@ from streaming.steps import Cost
 RHYTHM = Rhythm(
     block_tokens=25,
     lookahead_tokens=3,
-    token_ms=40.0,
     held_back_tokens=4.0,
     frames_per_token=2,
     euler_steps=10,
