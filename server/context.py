@@ -34,6 +34,9 @@ from streaming.segment import Segment
 REPORT_SAMPLES = 12_000
 """The engine is told how far the listener is every half second of audio."""
 
+REPORTS = 4
+"""And so often at least for as much as it works ahead."""
+
 
 def ms_of(samples: int) -> int:
     """Samples at 24 kHz as milliseconds."""
@@ -51,6 +54,8 @@ class Context:
     engine: EngineContext
     output: Output
     now: Callable[[], float]
+    max_ahead_samples: int
+    """The engine waits with a context of which so much is made and not reported as heard."""
     transcript: Transcript = field(default_factory=Transcript)
     timer: FirstPacketTimer = field(default_factory=FirstPacketTimer)
     implicit: bool = False
@@ -182,12 +187,17 @@ class Context:
         return max(0, min(self.sent_48k, clock_48k - self.starts_48k)) // 2
 
     def tell_engine(self, clock_48k: int) -> None:
-        """Let the engine know how far the listener is, now and then."""
+        """Let the engine know how far the listener is, now and then.
+
+        A listener that is sent more ahead than the engine works ahead, as it asked for, counts as
+        further on: once all of that is sent no packet is there to report with, so none would come.
+        """
         heard = self.heard_samples(clock_48k)
         self.transcript.heard(heard)
-        if heard - self._reported_samples >= REPORT_SAMPLES:
-            self._reported_samples = heard
-            self.engine.played(heard)
+        had = max(heard, (self.sent_48k - self.max_ahead_samples) // 2)
+        if had - self._reported_samples >= min(REPORT_SAMPLES, self.max_ahead_samples // REPORTS):
+            self._reported_samples = had
+            self.engine.played(had)
 
     def close(self) -> None:
         """Stop all work on it, here and in the engine."""

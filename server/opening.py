@@ -21,6 +21,7 @@ from server.services import Services, Terms
 from streaming import errors
 from streaming.engine.client import ContextRequest
 from streaming.messages import ContextEvent
+from streaming.samples import SAMPLE_RATE
 
 OnEngine = Callable[[Context, ContextEvent], None]
 
@@ -119,6 +120,7 @@ class Opening:
                 self._terms.audio, self._s.pool, levels=request.levels, on_ready=self._on_ready
             ),
             now=self._s.clock.now,
+            max_ahead_samples=int(self._s.settings.engine.max_ahead_s * SAMPLE_RATE),
             implicit=request.ctx is None,
             undecided=choosing.undecided(request.voice, request.language),
         )

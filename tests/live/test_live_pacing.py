@@ -10,7 +10,7 @@ import socket
 import time
 
 import pytest
-from servers import LiveServer
+from servers import LiveServer, StartServer
 from talk import eventually, talking
 
 LONG = "A sentence with quite a few words in it, to be spoken at some length. " * 8
@@ -37,6 +37,22 @@ async def test_unpaced_audio_comes_as_fast_as_it_is_made(live_server: LiveServer
         done = await talk.speak(LONG)
     assert done["audio_ms"] > 20_000
     assert time.perf_counter() - began < done["audio_ms"] / 1000 / 3
+
+
+async def test_a_lead_longer_than_the_engine_works_ahead_is_had(tone_server: LiveServer) -> None:
+    async with talking(tone_server.ws_url, {"pacing": {"lead_ms": 60_000}}) as talk:
+        await talk.send("text", delta=LONG)
+        await talk.send("end")
+        while not talk.audio() or talk.audio()[-1].pts / 48 < 8_000:
+            await talk.until_audio()
+
+
+async def test_an_engine_that_works_hardly_ahead_is_told_in_time(
+    start_server: StartServer,
+) -> None:
+    server = start_server(engine__runner="tone", engine__max_ahead_s=0.3)
+    async with talking(server.ws_url, {}) as talk:
+        await talk.speak("Some words.")
 
 
 async def test_a_client_that_reports_a_stall_is_not_run_ahead_of(live_server: LiveServer) -> None:
