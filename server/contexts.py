@@ -72,6 +72,10 @@ class Contexts:
         """Send what is due."""
         self._sender.pump()
 
+    def active_s(self, now_s: float) -> float:
+        """When there was last anything to be said."""
+        return self._sender.active_s(now_s)
+
     def stop_sending(self) -> None:
         """There is no connection to send over."""
         self._sender.stop()

@@ -86,6 +86,11 @@ class Output:
         self._deadline_s = 0.0
         self._closed = False
 
+    @property
+    def pending(self) -> bool:
+        """Whether anything is to be sent yet."""
+        return bool(self._waiting or self._slots)
+
     def put(self, entry: Event | Ending) -> None:
         """An event, or the context's end, behind the audio so far."""
         self._waiting.append(entry)

@@ -43,6 +43,14 @@ class Sender:
         self._on_end = on_end
         self._timer: Timer | None = None
         self._pumping = False
+        self._packet_s = 0.0
+        """When the newest packet was sent."""
+
+    def active_s(self, now_s: float) -> float:
+        """When there was last anything to be said: not while who speaks waits for text."""
+        head = self._lineup.head()
+        working = head is not None and (head.ended or head.output.pending)
+        return now_s if working else self._packet_s
 
     def pump(self) -> None:
         """Send what is due."""
@@ -96,6 +104,7 @@ class Sender:
         if context.starts_48k is None:
             context.starts_48k = self._play.sent
             context.timer.packet(now)
+        self._packet_s = now
         size_bytes = self._outbox.packet(packet, context.sid)
         context.last_seq = self._outbox.seq
         late_s = self._play.on_sent(packet.duration_48k, now)

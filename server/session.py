@@ -209,10 +209,10 @@ class Session:
             link.abort(self._outbox.adapter.close_code(error), error.code)
 
     def _watch_idle(self) -> None:
-        idle_s = self._s.settings.limits.idle_s
-        if len(self._contexts):
-            self._active_s = self._s.clock.now()
-        if self._s.clock.now() - self._active_s >= idle_s:
+        """A context that waits for text for so long does not hold its place for ever either."""
+        idle_s, now_s = self._s.settings.limits.idle_s, self._s.clock.now()
+        self._active_s = max(self._active_s, self._contexts.active_s(now_s))
+        if now_s - self._active_s >= idle_s:
             self.fail(IdleTimeout(f"nothing was asked for {idle_s:g} s; connect again when needed"))
             return
         self._end_timer = self._s.clock.call_at(self._active_s + idle_s, self._watch_idle)

@@ -218,14 +218,21 @@ def _alive(process: psutil.Process) -> bool:
 
 async def test_an_idle_session_is_closed_with_4008(start_server) -> None:
     server = start_server(engine__runner="tone", limits__idle_s=0.5)
-    async with talking(server.ws_url, {}) as talk:
-        await talk.speak("A sentence that is longer than the idle time.")
-        error = await talk.until("error")
-        with pytest.raises(ConnectionClosed) as closed:
-            await talk.next()
-    assert error["code"] == "idle_timeout"
-    assert closed.value.rcvd is not None
-    assert closed.value.rcvd.code == 4008
+    async with talking(server.ws_url, {}) as idle, talking(server.ws_url, {}) as waiting:
+        for talk in (idle, waiting):  # the second one's context waits for text
+            await talk.send("text", delta="A sentence that is longer than the idle time.")
+        await idle.send("end")
+        for talk in (idle, waiting):
+            error = await talk.until("error")
+            assert error["code"] == "idle_timeout"
+            with pytest.raises(ConnectionClosed) as closed:
+                await talk.next()
+            assert closed.value.rcvd is not None
+            assert closed.value.rcvd.code == 4008
+            assert talk.audio()[-1].pts / 48 > 1_000
+        await eventually(lambda: server.metric("contexts") == 0)
+    assert idle.events("done")
+    assert not waiting.events("done")
 
 
 @pytest.mark.timeout(180)
