@@ -209,7 +209,11 @@ def measure() -> Report:
 
 def main() -> None:
     """Print the report as lines, or as one JSON object."""
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.text", description=__doc__)
+    parser = argparse.ArgumentParser(
+        prog="python -m benchmarks.text",
+        description="How long the text front end takes. ..._first_...: from a context's first text "
+        "to its first segment, within the process and with the way into its own process and back.",
+    )
     parser.add_argument("--json", action="store_true", help="one JSON object on one line")
     arguments = parser.parse_args()
     report = asdict(measure())

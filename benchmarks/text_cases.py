@@ -6,6 +6,7 @@ made audible.
 
 from __future__ import annotations
 
+import argparse
 import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -65,4 +66,9 @@ def main() -> None:
 
 
 if __name__ == "__main__":
+    argparse.ArgumentParser(
+        prog="python -m benchmarks.text_cases",
+        description="How many of the known texts are put into words as they should be, by kind; "
+        "what differs is told on standard error.",
+    ).parse_args()
     main()

@@ -74,7 +74,11 @@ async def spoken(cases: list[Case]) -> list[Spoken]:
 
 def main() -> None:
     """Speak, listen, and print what was heard otherwise."""
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = argparse.ArgumentParser(
+        prog="python -m benchmarks.text_heard",
+        description="Let the bundled voices speak a sample of the known texts, and a speech "
+        "recogniser hear them (after make setup-dev and make setup-mandarin).",
+    )
     parser.add_argument("--every", type=int, default=8, help="take each so-manyth text (8)")
     every = parser.parse_args().every
     for language in VOICES:

@@ -67,12 +67,17 @@ class Options:
 
 def parse(arguments: list[str] | None = None) -> Options:
     """The options of a command line; ends the program with a message where it makes no sense."""
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.load", description=__doc__)
+    parser = argparse.ArgumentParser(
+        prog="python -m benchmarks.load",
+        description="Sessions that talk to a running server over real sockets, and what they see: "
+        "first packets, gaps, refusals (docs/performance.md).",
+        formatter_class=argparse.ArgumentDefaultsHelpFormatter,
+    )
     default = Options()
     add = parser.add_argument
-    add("--url", default=default.url, help="the server (default: %(default)s)")
-    add("--sessions", type=_whole, default=default.sessions, metavar="N")
-    add("--seconds", type=_positive, default=default.seconds, metavar="S")
+    add("--url", default=default.url, help="the server")
+    add("--sessions", type=_whole, default=default.sessions, metavar="N", help="at once")
+    add("--seconds", type=_positive, default=default.seconds, metavar="S", help="in all")
     add(
         "--text-mode",
         choices=["whole", "llm"],
@@ -87,10 +92,10 @@ def parse(arguments: list[str] | None = None) -> Options:
     )
     add("--rate", type=_positive, metavar="R", help="poisson: contexts a second over all sessions")
     add("--burst", action="store_true", help=f"start at once, not spread over {RAMP_S:.0f} s")
-    add("--codec", choices=["opus", "pcm_s16le"], default=default.codec)
+    add("--codec", choices=["opus", "pcm_s16le"], default=default.codec, help="of the audio")
     add("--barge-in", type=_share, default=0.0, metavar="SHARE", help="cancel this share mid-way")
     add("--voices", type=_names, default=(), metavar="ID,ID", help="taken in turn by the sessions")
-    add("--lead-ms", type=int, default=default.lead_ms, metavar="MS")
+    add("--lead-ms", type=int, default=default.lead_ms, metavar="MS", help="pacing.lead_ms")
     add(
         "--of-capacity",
         type=_positive,
@@ -98,7 +103,13 @@ def parse(arguments: list[str] | None = None) -> Options:
         help="not N sessions, but this share of cosystream_capacity as /metrics tells it "
         "after one session has talked for --warm-up-s",
     )
-    add("--warm-up-s", type=_positive, default=default.warm_up_s, metavar="S")
+    add(
+        "--warm-up-s",
+        type=_positive,
+        default=default.warm_up_s,
+        metavar="S",
+        help="with --of-capacity",
+    )
     add("--processes", type=_whole, default=default.processes, metavar="P", help="client processes")
     add("--key", help="an API key, where the server asks for one")
     add("--json", action="store_true", help="one JSON object instead of a table")

@@ -172,7 +172,12 @@ def _say(what: str) -> None:
 
 def _parse(arguments: Sequence[str] | None) -> Options:
     default = Options()
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.models", description=__doc__)
+    parser = argparse.ArgumentParser(
+        prog="python -m benchmarks.models",
+        description="What CosyVoice's networks cost on this CPU, over random weights: (a) a minute "
+        "in one breath, (b) the language model in a batch, (c) memory, (d) the way from text to "
+        "the first chunk. Five minutes.",
+    )
     sizes = get_args(tiny.Size)
     add = parser.add_argument
     add("--generation", choices=GENERATIONS, default=default.generation)

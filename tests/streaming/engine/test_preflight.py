@@ -17,6 +17,13 @@ def asked(model, **settings):
     return preflight(EngineSettings(model=str(model), **settings))
 
 
+def fault(settings):
+    """What the child finds, found here: torch is loaded once."""
+    from streaming.runners.cosyvoice import check  # noqa: PLC0415 - needs torch
+
+    return check.fault(settings)
+
+
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
     from streaming.cosyvoice.tiny import write  # noqa: PLC0415 - needs torch
@@ -35,24 +42,24 @@ def test_voices_without_a_model_have_nothing_to_look_at(monkeypatch):
 @pytest.mark.parametrize("runner", ["embedded", "tone"])
 def test_a_default_voice_that_is_not_there_is_named_with_those_that_are(runner):
     known = {"embedded": "heart", "tone": "tone-a"}[runner]
-    fault = preflight(EngineSettings(runner=runner, default_voice="hart"))
-    assert fault.startswith(f"engine.default_voice: no voice 'hart' here; there are: {known}")
+    told = preflight(EngineSettings(runner=runner, default_voice="hart"))
+    assert told.startswith(f"engine.default_voice: no voice 'hart' here; there are: {known}")
     assert preflight(EngineSettings(runner=runner, default_voice=known)) is None
 
 
 def test_a_trace_in_no_folder_is_told_before_anything_is_loaded(tmp_path):
     missing = tmp_path / "nothing"
-    fault = preflight(EngineSettings(trace=str(missing / "trace.json")))
-    assert "engine.trace is" in fault
-    assert f"there is no folder {missing}" in fault
+    told = preflight(EngineSettings(trace=str(missing / "trace.json")))
+    assert "engine.trace is" in told
+    assert f"there is no folder {missing}" in told
     assert preflight(EngineSettings(trace=str(tmp_path / "trace.json"))) is None
 
 
 @needs_torch
 def test_a_folder_that_is_not_there_is_named_with_what_to_do(tmp_path):
-    fault = asked(tmp_path / "nothing")
-    assert "nothing does not exist" in fault
-    assert "streaming.cosyvoice.download" in fault
+    told = asked(tmp_path / "nothing")
+    assert "nothing does not exist" in told
+    assert "streaming.cosyvoice.download" in told
 
 
 @needs_torch
@@ -61,8 +68,6 @@ class TestACheckpoint:
         assert asked(folder, device="cpu") is None
 
     def test_with_a_default_voice_that_it_has_not_is_refused(self, folder):
-        from streaming.runners.cosyvoice.check import fault  # noqa: PLC0415 - needs torch
-
         settings = EngineSettings(model=str(folder), device="cpu", default_voice="hart")
         said = "engine.default_voice: no voice 'hart' here; there are: starter-english"
         assert fault(settings).startswith(said)
@@ -78,6 +83,6 @@ class TestACheckpoint:
         for path in folder.iterdir():
             (tmp_path / path.name).symlink_to(path)
         (tmp_path / "cosyvoice3.yaml").rename(tmp_path / "cosyvoice2.yaml")
-        fault = asked(tmp_path)
-        assert "looks like a cosyvoice3" in fault
-        assert "download" not in fault
+        told = fault(EngineSettings(model=str(tmp_path)))
+        assert "looks like a cosyvoice3" in told
+        assert "download" not in told
