@@ -59,7 +59,7 @@ INTERNAL = 1011
 """A fault of ours."""
 
 LOST = 1006
-"""A connection that ended without a close frame."""
+"""What a connection that ended without a close frame is told as, though it never travels."""
 
 
 def close_code(error: CosystreamError) -> int:

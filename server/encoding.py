@@ -36,26 +36,26 @@ class EncoderPool:
         self._results: deque[Callable[[], None]] = deque()
         self._woken = False
         count = threads or min(8, os.cpu_count() or 1)
-        self._lanes = [_Lane(f"encoder-{n}") for n in range(count)]
+        self._workers = [_Worker(f"encoder-{n}") for n in range(count)]
         self._turn = itertools.count()
 
     @property
     def waiting(self) -> int:
         """Jobs not yet begun."""
-        return sum(lane.waiting for lane in self._lanes)
+        return sum(worker.waiting for worker in self._workers)
 
-    def lane(self) -> int:
-        """A lane for one context's jobs, lanes being taken in turn."""
-        return next(self._turn) % len(self._lanes)
+    def thread(self) -> int:
+        """The thread for one context's jobs; threads are taken in turn."""
+        return next(self._turn) % len(self._workers)
 
     def submit(
         self,
-        lane: int,
+        thread: int,
         deadline_s: float,
         work: Callable[[], T],
         done: Callable[[T | BaseException], None],
     ) -> None:
-        """Run ``work`` in a thread, then ``done(result or exception)`` on the event loop.
+        """Run ``work`` in that thread, then ``done(result or exception)`` on the event loop.
 
         Deadlines of one context must not decrease: they are what keeps its jobs in order.
         """
@@ -67,7 +67,7 @@ class EncoderPool:
                 result = fault
             self._deliver(lambda: done(result))
 
-        self._lanes[lane].put(deadline_s, run)
+        self._workers[thread].put(deadline_s, run)
 
     async def run(self, work: Callable[[], T], deadline_s: float = 0.0) -> T:
         """Run ``work`` in a thread and wait for it."""
@@ -81,13 +81,13 @@ class EncoderPool:
             else:
                 future.set_result(result)
 
-        self.submit(self.lane(), deadline_s, work, done)
+        self.submit(self.thread(), deadline_s, work, done)
         return await future
 
     def close(self) -> None:
         """End the threads; jobs not begun are dropped."""
-        for lane in self._lanes:
-            lane.close()
+        for worker in self._workers:
+            worker.close()
 
     def _deliver(self, call: Callable[[], None]) -> None:
         self._results.append(call)
@@ -106,7 +106,7 @@ class EncoderPool:
             self._results.popleft()()
 
 
-class _Lane:
+class _Worker:
     def __init__(self, name: str) -> None:
         self._jobs: list[_Job] = []
         self._order = itertools.count()

@@ -52,7 +52,11 @@ class Queued(Event, frozen=True, tag="queued", kw_only=True):
 
 
 class SegmentBegins(Event, frozen=True, tag="segment", kw_only=True):
-    """The next packet begins this piece of the text; with an ``index`` again, a later one will."""
+    """The next packet begins this piece of the text.
+
+    An ``index`` that was there before tells the next part of that segment, and a later packet
+    begins it.
+    """
 
     ctx: str
     index: int

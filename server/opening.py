@@ -108,7 +108,10 @@ class Opening:
         return [*self._s.engine.check(asked), *self._lowered(request, asked)]
 
     def begin(self, name: str, request: requests.Open, asked: ContextRequest) -> Context:
-        """Into the engine and the line-up. Raises what refuses it; nothing was begun then."""
+        """Open it in the engine and put it into the line-up.
+
+        Raises what refuses it; then nothing was begun.
+        """
         sink = _Sink(self._on_engine)
         context = sink.context = Context(
             id=name,

@@ -58,7 +58,7 @@ class _Chunk:
 
 @dataclass(slots=True)
 class _Slot:
-    """Items that leave together; ``None`` while a thread still makes them."""
+    """Items that become ready together; ``None`` while a thread still makes them."""
 
     items: deque[Item] | None = field(default_factory=deque)
     audio: bool = False
@@ -76,7 +76,7 @@ class Output:
         on_ready: Callable[[], None],
     ) -> None:
         self._pool = pool
-        self._lane = pool.lane()
+        self._thread = pool.thread()
         # 24 kHz PCM is only sliced: a thread would cost more than the work.
         self._inline = audio.codec == "pcm_s16le" and audio.rate == SAMPLE_RATE
         self._encoder = _Encoder(audio, levels=levels)
@@ -167,7 +167,7 @@ class Output:
             slot.items = _failed(result) if isinstance(result, BaseException) else result
             self._on_ready()
 
-        self._pool.submit(self._lane, self._deadline_s, run, done)
+        self._pool.submit(self._thread, self._deadline_s, run, done)
 
 
 def _failed(fault: BaseException) -> deque[Item]:

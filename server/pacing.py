@@ -10,7 +10,8 @@ from __future__ import annotations
 from streaming.samples import PTS_RATE
 
 DRY_GRACE_S = 0.1
-"""A listener this late is taken to ride on its own jitter buffer; later than that, it ran dry."""
+"""A packet this late is taken to be covered by the listener's jitter buffer; by a later one, the
+listener has run dry."""
 REPORT_FRESH_S = 2.0
 """A client's report steers the clock for so long; then the wall clock takes over."""
 

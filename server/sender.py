@@ -20,7 +20,7 @@ from streaming.clock import Clock, Timer
 from streaming.samples import PTS_RATE
 
 PACING_SLOP_S = 0.001
-"""A packet due within a millisecond goes now: a timer for it would come later than that."""
+"""A packet that is due within this goes at once: a timer for it would be later than that."""
 
 
 class Sender:

@@ -1,6 +1,6 @@
 """The server's settings: plain data with the defaults; ``configs/*.toml`` explains each key.
 
-Knows: names, defaults. Does not know: where values come from (``server/config.py`` reads files,
+Knows: names, defaults. Does not know: where values come from (``server/config/`` reads files,
 environment and flags into these).
 """
 

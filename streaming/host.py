@@ -16,7 +16,7 @@ import structlog
 _log = structlog.get_logger("streaming.engine")
 
 DEVICE_SHORT = "device_memory_short"
-"""The runner's figure that is 1 while other programs leave too little of a card."""
+"""The runner's figure that is 1 while other programs leave it too little of a card's memory."""
 
 _ROOT = Path("/")
 

@@ -16,7 +16,7 @@ from streaming.errors import RateLimited
 _KEYS_MAX = 10_000
 
 _ROUNDING = 1e-9
-"""What a bucket filled by fractions may lack and still count as full enough."""
+"""A bucket that lacks no more than this for a cost can pay it: it is filled by fractions."""
 
 
 @dataclass
@@ -71,7 +71,7 @@ class RateLimiter:
             raise RateLimited(f"Too many {what}: wait {wait_ms} ms.", retry_after_ms=wait_ms)
 
     def forget(self, key: str) -> None:
-        """The key's owner is gone."""
+        """Forget the key, whose owner is gone."""
         self._buckets.pop(key, None)
 
     def __len__(self) -> int:

@@ -16,7 +16,7 @@ from server.settings import ApiKey, Settings
 from streaming.config import EngineSettings, LexiconLine
 
 Fault = str | None
-"""What is allowed instead, or None where the value is good."""
+"""Looks at a value: returns what is allowed instead, or None where the value is good."""
 
 
 @dataclass(frozen=True)
@@ -255,4 +255,4 @@ _ORDERED = (
     ("limits.resume_bytes", "limits.resume_total_bytes", "limits.resume_total_bytes"),
     ("audio.lead_ms", "limits.lead_ms_max", "audio.lead_ms"),
 )
-"""The smaller, the greater, and which of them an error speaks of."""
+"""Settings of which the first must not be greater than the second, and the one an error names."""

@@ -22,7 +22,7 @@ from streaming.segment import Ending
 FADE_MS = 5
 FADE_SAMPLES = SAMPLE_RATE * FADE_MS // 1000
 GUARD_MS = 25
-"""So much after the last audible sample is kept whatever the pause is: sounds die away."""
+"""This much after the last audible sample is kept, however short the pause: sounds die away."""
 
 _RISE = (0.5 - 0.5 * np.cos(np.pi * np.arange(FADE_SAMPLES) / FADE_SAMPLES)).astype(np.float32)
 """From exactly 0; read backwards, to exactly 0. A raised cosine, as it has no corner to hear."""

@@ -1,4 +1,5 @@
 """The room of CosyVoice's networks: LLM, sampler, flow, vocoder, checkpoint, tokenizer.
 
-They will hold their state as values and know nothing of contexts; ``streaming/runners`` steps them.
+Their state is values, and they know nothing of contexts; ``streaming/runners/cosyvoice`` makes
+steps of them.
 """

@@ -188,10 +188,11 @@ class Cloning:
         send: Callable[[Message], None],
         ask: Asker,
     ) -> Callable[[Message], None]:
-        """A context's way to the engine: where the model is new to the voice, it waits for it.
+        """What a context tells the engine by; where its voice must be prepared, messages wait.
 
-        All who wait for a voice wait for the same work. Where that fails, or nobody wants the
-        context any more, what was kept until then is dropped.
+        A voice is prepared where the model is another than the one that made its features, and once
+        for all who wait for it. Where that fails, or the context is not wanted any more, the
+        messages that waited are dropped.
         """
         record = self._store.get(owner, voice)
         if record is None or self._is_prepared(record, engine.voice_model):

@@ -13,7 +13,8 @@ from streaming.voices import catalog
 
 _NEUTRAL_SPEED = 1.0
 INTERLEAVED, WITH_INSTRUCTION = "interleaved", "instruct_interleaved"
-"""What a runner says that takes text in mid-sentence; and that can be told how to speak it."""
+"""Options by which a runner says that it takes text in mid-sentence, and that it can be told how to
+speak that (``Ready.options``)."""
 
 
 @dataclass(frozen=True)

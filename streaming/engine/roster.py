@@ -31,9 +31,9 @@ class Roster:
         self._out = out
         self._live: dict[int, Live] = {}
         self._leaving: set[Live] = set()
-        """What is gone and has steps under way."""
+        """Contexts that have ended while steps of them are under way."""
         self._short: list[Live] = []
-        """Whose step found no memory."""
+        """Contexts that found no memory for a step, and wait for some."""
 
     @property
     def live(self) -> Mapping[int, Live]:

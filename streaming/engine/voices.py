@@ -22,7 +22,7 @@ class Voices:
         self._runner = runner
         self._loader = VoiceLoader(runner.load_voice, wake)
         self._removed: set[str] = set()
-        """Those that are still spoken with, or being loaded, though they were removed."""
+        """Voices that were removed while somebody spoke with them, or while they were loaded."""
 
     @property
     def busy(self) -> bool:

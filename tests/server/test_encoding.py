@@ -40,12 +40,12 @@ class Results:
 
 
 class Gate:
-    """A job that holds its lane until it is opened."""
+    """A job that holds its thread until it is opened."""
 
-    def __init__(self, pool: EncoderPool, lane: int) -> None:
+    def __init__(self, pool: EncoderPool, thread: int) -> None:
         self._entered = threading.Event()
         self._opened = threading.Event()
-        pool.submit(lane, 0.0, self._hold, lambda _: None)
+        pool.submit(thread, 0.0, self._hold, lambda _: None)
         assert self._entered.wait(5)
 
     def _hold(self) -> None:
@@ -64,7 +64,7 @@ async def test_results_come_back_on_the_event_loop(pool: EncoderPool) -> None:
     assert results.threads == {threading.get_ident()}
 
 
-async def test_jobs_of_equal_deadline_keep_their_order_within_a_lane(pool: EncoderPool) -> None:
+async def test_jobs_of_equal_deadline_keep_their_order_within_a_thread(pool: EncoderPool) -> None:
     results = Results()
     for number in range(200):
         pool.submit(0, 1.0, lambda number=number: number, results)
@@ -80,7 +80,7 @@ async def test_the_most_urgent_goes_first(pool: EncoderPool) -> None:
     assert await results.of(3) == [1.0, 2.0, 3.0]
 
 
-async def test_a_lane_that_is_held_up_does_not_hold_up_another(pool: EncoderPool) -> None:
+async def test_a_thread_that_is_held_up_does_not_hold_up_another(pool: EncoderPool) -> None:
     results = Results()
     gate = Gate(pool, 0)
     pool.submit(1, 9.0, lambda: "done", results)
@@ -88,11 +88,11 @@ async def test_a_lane_that_is_held_up_does_not_hold_up_another(pool: EncoderPool
     gate.open()
 
 
-async def test_lanes_are_taken_in_turn(pool: EncoderPool) -> None:
-    assert [pool.lane() for _ in range(5)] == [0, 1, 0, 1, 0]
+async def test_threads_are_taken_in_turn(pool: EncoderPool) -> None:
+    assert [pool.thread() for _ in range(5)] == [0, 1, 0, 1, 0]
 
 
-async def test_an_exception_is_a_result_and_the_lane_goes_on(pool: EncoderPool) -> None:
+async def test_an_exception_is_a_result_and_the_thread_goes_on(pool: EncoderPool) -> None:
     def fail() -> None:
         raise ValueError("half a sample")
 
@@ -114,7 +114,7 @@ async def test_awaiting_gives_the_result_or_raises_it(pool: EncoderPool) -> None
 
 
 async def test_whoever_stops_waiting_disturbs_nobody(pool: EncoderPool) -> None:
-    gates = [Gate(pool, lane) for lane in (0, 1)]
+    gates = [Gate(pool, thread) for thread in (0, 1)]
     waiting = asyncio.create_task(pool.run(lambda: 1))
     await asyncio.sleep(0)
     waiting.cancel()

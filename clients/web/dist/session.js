@@ -23,21 +23,27 @@ export class Session {
     /** Given up without a close frame, until a newer connection has taken the session over. */
     #stale = [];
     #state = "idle";
+    /** Whether there is to be a connection: from `connect` to `close`. */
     #wanted = false;
+    /** Whether contexts are active. */
     #busy = false;
     /** Of attempts to connect: whatever belongs to an older one is ignored. */
     #generation = 0;
     #dialling = false;
     #retries = 0;
+    /** Since when there is none. */
     #lostAt;
     #retry;
     #deadline;
     #heart;
+    /** When the server last said anything. */
     #heard = 0;
     #resume;
     #accessToken;
     #lastSeq = 0;
+    /** The message after which one was missing that a resume has asked for; where that brought nothing, we go on. */
     #gapAfter = -1;
+    /** What the server says before it closes the connection. */
     #fatal;
     duplicates = 0;
     reconnects = 0;

@@ -60,21 +60,27 @@ export class Session {
   /** Given up without a close frame, until a newer connection has taken the session over. */
   readonly #stale: WebSocket[] = [];
   #state: ConnectionState = "idle";
+  /** Whether there is to be a connection: from `connect` to `close`. */
   #wanted = false;
+  /** Whether contexts are active. */
   #busy = false;
   /** Of attempts to connect: whatever belongs to an older one is ignored. */
   #generation = 0;
   #dialling = false;
   #retries = 0;
+  /** Since when there is none. */
   #lostAt: number | undefined;
   #retry: ReturnType<typeof setTimeout> | undefined;
   #deadline: ReturnType<typeof setTimeout> | undefined;
   #heart: ReturnType<typeof setInterval> | undefined;
+  /** When the server last said anything. */
   #heard = 0;
   #resume: Resume | undefined;
   #accessToken: string | undefined;
   #lastSeq = 0;
+  /** The message after which one was missing that a resume has asked for; where that brought nothing, we go on. */
   #gapAfter = -1;
+  /** What the server says before it closes the connection. */
   #fatal: CosystreamError | undefined;
   duplicates = 0;
   reconnects = 0;
