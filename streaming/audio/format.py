@@ -10,7 +10,7 @@ from collections.abc import Container
 from dataclasses import dataclass
 from typing import Literal, get_args
 
-from streaming.audio.opus import lookahead_48k
+from streaming.audio.opus import FRAMES_MS, lookahead_48k
 from streaming.errors import InvalidValue
 from streaming.samples import PTS_RATE
 
@@ -18,7 +18,6 @@ Codec = Literal["opus", "pcm_s16le", "mulaw", "alaw"]
 
 
 RATES = (8_000, 16_000, 24_000, 48_000)
-FRAMES_MS = (20, 40, 60, 80)
 BITRATES = range(6_000, 256_001)
 COMPLEXITIES = range(11)
 

@@ -3,7 +3,7 @@
 A model in ONNX is a protobuf message; the few fields that a small graph needs are written here
 directly, so that a random checkpoint can be made wherever the server runs (the onnx package
 weighs 20 MB and would serve nothing else).
-Knows: protobuf's encoding, the field numbers of ``onnx.proto3``. Does not know: any network.
+Knows: the field numbers of ``onnx.proto3``. Does not know: any network.
 """
 
 from __future__ import annotations
@@ -13,6 +13,8 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 import numpy.typing as npt
+
+from streaming.protobuf import content, number
 
 OPSET: Final = 17
 _IR_VERSION: Final = 8
@@ -47,57 +49,40 @@ def model(
     constants: Mapping[str, npt.NDArray[Any]],
 ) -> bytes:
     """The bytes of a ``.onnx`` file: ``ModelProto`` with one graph and opset 17."""
-    graph = b"".join(_message(1, _node(node)) for node in nodes) + _text(2, "graph")
-    graph += b"".join(_message(5, _tensor(name, value)) for name, value in constants.items())
-    graph += b"".join(_message(11, _value(value)) for value in inputs)
-    graph += b"".join(_message(12, _value(value)) for value in outputs)
-    return _number(1, _IR_VERSION) + _message(8, _number(2, OPSET)) + _message(7, graph)
+    graph = b"".join(content(1, _node(node)) for node in nodes) + _text(2, "graph")
+    graph += b"".join(content(5, _tensor(name, value)) for name, value in constants.items())
+    graph += b"".join(content(11, _value(value)) for value in inputs)
+    graph += b"".join(content(12, _value(value)) for value in outputs)
+    return number(1, _IR_VERSION) + content(8, number(2, OPSET)) + content(7, graph)
 
 
 def _node(node: Node) -> bytes:
     written = b"".join(_text(1, name) for name in node.inputs)
     written += _text(2, node.output) + _text(4, node.operation)
-    return written + b"".join(_message(5, _attribute(*item)) for item in node.attributes.items())
+    return written + b"".join(content(5, _attribute(*item)) for item in node.attributes.items())
 
 
 def _attribute(name: str, value: int | Sequence[int]) -> bytes:
     if isinstance(value, int):
-        return _text(1, name) + _number(3, value) + _number(20, _ATTRIBUTE_INT)
-    numbers = b"".join(_number(8, number) for number in value)
-    return _text(1, name) + numbers + _number(20, _ATTRIBUTE_INTS)
+        return _text(1, name) + number(3, value) + number(20, _ATTRIBUTE_INT)
+    numbers = b"".join(number(8, each) for each in value)
+    return _text(1, name) + numbers + number(20, _ATTRIBUTE_INTS)
 
 
 def _tensor(name: str, value: npt.NDArray[Any]) -> bytes:
-    dimensions = b"".join(_number(1, size) for size in value.shape)
-    kind = _number(2, _TYPES[value.dtype.name])
-    return dimensions + kind + _text(8, name) + _message(9, value.tobytes())
+    dimensions = b"".join(number(1, size) for size in value.shape)
+    kind = number(2, _TYPES[value.dtype.name])
+    return dimensions + kind + _text(8, name) + content(9, value.tobytes())
 
 
 def _value(value: Value) -> bytes:
     dimensions = b"".join(
-        _message(1, _text(2, size) if isinstance(size, str) else _number(1, size))
+        content(1, _text(2, size) if isinstance(size, str) else number(1, size))
         for size in value.shape
     )
-    tensor = _number(1, _TYPES[value.kind]) + _message(2, dimensions)
-    return _text(1, value.name) + _message(2, _message(1, tensor))
-
-
-def _number(place: int, value: int) -> bytes:
-    return _varint(place << 3) + _varint(value)
+    tensor = number(1, _TYPES[value.kind]) + content(2, dimensions)
+    return _text(1, value.name) + content(2, content(1, tensor))
 
 
 def _text(place: int, value: str) -> bytes:
-    return _message(place, value.encode())
-
-
-def _message(place: int, value: bytes) -> bytes:
-    return _varint(place << 3 | 2) + _varint(len(value)) + value
-
-
-def _varint(value: int) -> bytes:
-    """Seven bits a byte, the lowest first; a set top bit says that more follow."""
-    written = bytearray()
-    while value > 127:  # noqa: PLR2004 - seven bits
-        written.append(value & 127 | 128)
-        value >>= 7
-    return bytes([*written, value])
+    return content(place, value.encode())

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from hibari import SAMPLE_RATE, Hibari
+from hibari import Hibari
 from hibari.g2p import G2P
 from hibari.voices import DEFAULT, VOICES, voice_path
 
@@ -24,17 +24,13 @@ from streaming.messages import Ready, Voice
 from streaming.runners.base import SPEECH, Made, OneStage, Samples, StepResult, Work
 from streaming.runners.english import Foreign, prepare_segment
 from streaming.runners.pieces import join_piece, split_phonemes
+from streaming.runners.sanity import require_length, require_speech
 from streaming.segment import Segment
 from streaming.steps import Cost, Stage
 from streaming.voices import catalog
 
-SHORTEST_S = 0.05
-LONGEST_S = 2.0
 LONGEST_PHONEME_S = 0.3
 """Speech takes about 0.06 s a phoneme; far beyond that the model has lost its way."""
-
-LOUDEST = 4.0
-"""Samples lie within 0.5; a little over 1 would be clipped, this far over it is no speech."""
 
 _WARM_UP = ("Ready.", "This is a sentence of the usual length, to warm up 2 times.", "Zyxgor?")
 
@@ -151,12 +147,8 @@ class EmbeddedRunner(OneStage):
 def _speak(model: Any, work: Work, rest: _Rest) -> Samples:
     piece = rest.pieces[0]
     samples: Samples = model.from_ids(model.ids(piece), work.speed, _noise(work, rest.spoken))
-    length_s = len(samples) / SAMPLE_RATE
-    longest_s = LONGEST_S + len(piece) * LONGEST_PHONEME_S / work.speed
-    if not SHORTEST_S <= length_s <= longest_s:
-        raise SynthesisFailed(f"the voice made {length_s:.2f} s of {work.segment.text[:80]!r}")
-    if not np.abs(samples).max() <= LOUDEST:  # so also where it is not a number
-        raise SynthesisFailed(f"the voice made noise of {work.segment.text[:80]!r}")
+    require_length(work, len(samples), len(piece), LONGEST_PHONEME_S)
+    require_speech(work, samples)
     return samples
 
 

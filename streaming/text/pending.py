@@ -14,10 +14,7 @@ from typing import NamedTuple
 
 from streaming.text.breaks import Place
 from streaming.text.marks import CANDIDATE, NEWLINES, width
-from streaming.text.speakable import WORD_START, has_words
-
-LEAD_LIMIT = 8
-"""Marks that touch the first word (an opening quote, a minus sign) and are spoken with it."""
+from streaming.text.speakable import WORD_START, has_words, lead
 
 LOOK_BACK = 300
 """More than any judgement looks back; text without words before that is laid aside."""
@@ -88,10 +85,7 @@ class Pending:
         found = WORD_START.search(self.text, self.scan, to)
         if not found:
             return False
-        begin = found.start()
-        lowest = max(self.start, begin - LEAD_LIMIT)
-        while begin > lowest and not self.text[begin - 1].isspace():
-            begin -= 1
+        begin = lead(self.text, found.start(), self.start)
         self._width = width(self.text[begin : found.start()])
         self.begin, self.word, self.scan = begin, found.start(), found.start()
         return True

@@ -10,6 +10,7 @@ import re
 import unicodedata
 from functools import lru_cache
 
+from streaming.languages import primary
 from streaming.text.latin import english_words, other_than_english
 
 SPOKEN_SYMBOLS = "%‰$€£¥￥＄％＋＝＠＆@&+="
@@ -18,10 +19,14 @@ SPOKEN_SYMBOLS = "%‰$€£¥￥＄％＋＝＠＆@&+="
 WORD_START = re.compile(rf"[^\W_]|[{re.escape(SPOKEN_SYMBOLS)}]")
 """The first character that may belong to something spoken."""
 
-_WORD = re.compile(
+WORD = re.compile(
     rf"[^\W_]|(?<![{re.escape(SPOKEN_SYMBOLS)}])[{re.escape(SPOKEN_SYMBOLS)}]"
     rf"(?![{re.escape(SPOKEN_SYMBOLS)}])"
 )
+"""The first character that does: a letter, a digit, or a symbol that stands alone."""
+
+LEAD_LIMIT = 8
+"""So many marks before a word that touch it (an opening quote, a minus sign) are spoken with it."""
 
 PICTOGRAPH = re.compile(
     "[\u200d\ufe0e\ufe0f\u20e3\u231a\u231b\u23e9-\u23fa\u25aa\u25ab\u25fb-\u25fe\u2600-\u2775"
@@ -52,7 +57,15 @@ _LATIN_TAGS_ELSEWHERE = frozenset({"zh", "ja", "ko", "ru", "uk", "ar", "el", "he
 
 def has_words(text: str) -> bool:
     """Whether anything here is spoken: a letter, a digit, or a lone symbol such as ``%``."""
-    return _WORD.search(text if text.isascii() else INVISIBLE.sub("", text)) is not None
+    return WORD.search(text if text.isascii() else INVISIBLE.sub("", text)) is not None
+
+
+def lead(text: str, word: int, start: int) -> int:
+    """Where the marks begin that are spoken with the word at ``word``; not before ``start``."""
+    lowest = max(start, word - LEAD_LIMIT)
+    while word > lowest and not text[word - 1].isspace():
+        word -= 1
+    return word
 
 
 def spoken_text(source: str) -> str:
@@ -94,8 +107,8 @@ def guess_language(text: str, named: str, seen: str = "") -> str:
     which write with them too. Latin letters are English unless another language that uses them was
     named, or its small words are there: German that was named is never taken away.
     """
-    named = _primary(named)
-    default = named or _primary(seen)
+    named = primary(named)
+    default = named or primary(seen)
     found = scripts(text)
     if "kana" in found:
         return "ja"
@@ -121,7 +134,3 @@ def foreign_letters(text: str) -> bool:
     letters = [_script(char) or "latin" for char in text if char.isalpha()]
     foreign = sum(script not in {"latin", "han", "greek"} for script in letters)
     return foreign * 2 > len(letters)
-
-
-def _primary(tag: str) -> str:
-    return tag.partition("-")[0].lower()

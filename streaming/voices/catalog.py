@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from streaming.errors import UnknownVoice, UnsupportedLanguage
+from streaming.languages import primary
 from streaming.messages import Voice
 
 ANY_LANGUAGE = "*"
@@ -39,10 +40,10 @@ def find(voices: Sequence[Voice], wanted: str) -> Voice:
 
 def speaks(voice: Voice, language: str) -> bool:
     """Whether the voice can speak that BCP 47 tag; ``auto`` and empty say nothing against it."""
-    primary = _primary(language)
-    if primary in {"auto", ""} or ANY_LANGUAGE in voice.languages:
+    tag = primary(language)
+    if tag in {"auto", ""} or ANY_LANGUAGE in voice.languages:
         return True
-    return primary in voice.languages
+    return tag in voice.languages
 
 
 def require_language(voices: Sequence[Voice], voice: Voice, language: str) -> None:
@@ -61,7 +62,7 @@ def cannot_speak(
     """The error of a voice that cannot speak ``what``, naming those that could."""
     able = [other.id for other in voices if language and speaks(other, language)]
     here = f"voices that can: {', '.join(able)}" if able else "no voice of this server can"
-    adds = "" if able else _ADDED_BY.get(_primary(language), "")
+    adds = "" if able else _ADDED_BY.get(primary(language), "")
     return UnsupportedLanguage(
         f"voice {voice.id!r} speaks {', '.join(voice.languages)} and cannot speak {what}; "
         f"{here}{adds}. "
@@ -79,7 +80,3 @@ def meant(voices: Sequence[Voice], default: str, wanted: str | None, language: s
 def _fits(voices: Sequence[Voice], name: str, language: str) -> bool:
     """Whether the voice of that id is there and speaks the language."""
     return any(voice.id == name and speaks(voice, language) for voice in voices)
-
-
-def _primary(language: str) -> str:
-    return language.replace("_", "-").split("-")[0].lower()

@@ -14,6 +14,7 @@ import soxr
 from streaming.audio.pcm import Float32
 from streaming.cosyvoice import folder
 from streaming.cosyvoice.folder_errors import MissingFile
+from streaming.cosyvoice.llm.silence import SILENT_TOKENS
 from streaming.cosyvoice.prompt import mel
 from streaming.cosyvoice.prompt.features import PromptFeatures
 from streaming.cosyvoice.prompt.networks import (
@@ -25,9 +26,6 @@ from streaming.cosyvoice.prompt.networks import (
 from streaming.cosyvoice.sizes import FRAMES_PER_TOKEN, Generation
 from streaming.errors import NoSpeech
 from streaming.samples import SAMPLE_RATE
-
-SILENT_TOKENS = frozenset({1, 2, 28, 29, 55, 248, 494, 2241, 2242, 2322, 2323})
-"""Version 3's tokens for silence and breath."""
 
 MOST_SILENT = 0.9
 

@@ -11,10 +11,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from streaming.costs import Costs
+from streaming.cosyvoice.sizes import FRAME_SAMPLES
 from streaming.hops import LARGEST_TOKENS, Rhythm, hop_tokens
+from streaming.samples import SAMPLE_RATE
 from streaming.steps import Want
 
-FRAME_S = 0.02
+FRAME_S = FRAME_SAMPLES / SAMPLE_RATE
 
 
 @dataclass

@@ -18,6 +18,7 @@ from streaming.cosyvoice.prompt.features import PromptFeatures, UnreadableFeatur
 from streaming.cosyvoice.prompt.frontend import PromptFrontEnd
 from streaming.cosyvoice.sizes import MEL_BANDS
 from streaming.errors import UnknownVoice
+from streaming.languages import primary
 from streaming.messages import Voice
 from streaming.runners.cosyvoice.prompts import Spoken
 from streaming.runners.cosyvoice.voice_parts import FlowPart, VoicePart
@@ -126,7 +127,7 @@ class VoiceReader:
 def _language(record: VoiceRecord) -> str:
     """What is spoken in the recording: as its owner said, else as its transcript's letters say."""
     if record.language != "auto":
-        return record.language.replace("_", "-").split("-")[0].lower()
+        return primary(record.language)
     return guess_language(record.transcript, "")
 
 

@@ -7,11 +7,13 @@ Does not know: what any node computes.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
+
+from streaming.protobuf import content, fields, number
 
 Floats = npt.NDArray[np.float32]
 
@@ -21,9 +23,6 @@ _NODE_INPUT, _NODE_OUTPUT, _NODE_NAME, _NODE_OP = 1, 2, 3, 4
 _TENSOR_DIMS, _TENSOR_TYPE, _TENSOR_NAME, _TENSOR_DATA = 1, 2, 8, 9
 _VALUE_NAME, _VALUE_TYPE = 1, 2
 _FLOAT = 1
-
-_VARINT, _FIXED64, _BYTES, _FIXED32 = 0, 1, 2, 5
-_FIXED_BYTES = {_FIXED64: 8, _FIXED32: 4}
 
 
 @dataclass(frozen=True)
@@ -49,16 +48,22 @@ class Graph:
         self._weights: dict[str, memoryview] = {}
         self._inputs: dict[str, memoryview] = {}
         self._rest: list[memoryview] = []
-        for field, value, raw in _fields(memoryview(model)):
-            if field == _MODEL_GRAPH:
-                self._read(value)
-            else:
-                self._head.append(raw)
+        try:
+            self._read(memoryview(model))
+        except ValueError as error:
+            raise ValueError(f"this is no ONNX model: {error}") from error
         if not self._nodes:
             raise ValueError("this is no ONNX model: it has no node")
 
-    def _read(self, graph: memoryview) -> None:
-        for field, value, raw in _fields(graph):
+    def _read(self, model: memoryview) -> None:
+        for field, value, raw in fields(model):
+            if field == _MODEL_GRAPH:
+                self._read_graph(value)
+            else:
+                self._head.append(raw)
+
+    def _read_graph(self, graph: memoryview) -> None:
+        for field, value, raw in fields(graph):
             if field == _GRAPH_NODE:
                 self._nodes.append(_node(value, raw))
             elif field == _GRAPH_WEIGHT:
@@ -100,11 +105,11 @@ class Graph:
             *self._rest,
             *(raw for name, raw in self._weights.items() if name in needed),
             *(raw for name, raw in self._inputs.items() if name in needed),
-            *(_field(_GRAPH_WEIGHT, _tensor(name, value)) for name, value in constants.items()),
-            *(_field(_GRAPH_INPUT, _value(name, rank)) for name, rank in given.items()),
-            *(_field(_GRAPH_OUTPUT, _value(name)) for name in outputs),
+            *(content(_GRAPH_WEIGHT, _tensor(name, value)) for name, value in constants.items()),
+            *(content(_GRAPH_INPUT, _value(name, rank)) for name, rank in given.items()),
+            *(content(_GRAPH_OUTPUT, _value(name)) for name in outputs),
         ]
-        parts: list[bytes | memoryview] = [*self._head, _field(_MODEL_GRAPH, b"".join(pieces))]
+        parts: list[bytes | memoryview] = [*self._head, content(_MODEL_GRAPH, b"".join(pieces))]
         return b"".join(parts)
 
 
@@ -118,75 +123,23 @@ def _node(value: memoryview, raw: memoryview) -> _Node:
     )
 
 
-# --- protocol buffers ----------------------------------------------------------------------
-
-
-def _fields(message: memoryview) -> Iterator[tuple[int, memoryview, memoryview]]:
-    """Each field's number, its content, and the whole of it as it stands in the message."""
-    position = 0
-    while position < len(message):
-        start = position
-        key, position = _read_varint(message, position)
-        kind = key & 7
-        if kind == _VARINT:
-            begin = position
-            _, position = _read_varint(message, position)
-        elif kind == _BYTES:
-            length, begin = _read_varint(message, position)
-            position = begin + length
-        elif kind in _FIXED_BYTES:
-            begin = position
-            position += _FIXED_BYTES[kind]
-        else:
-            raise ValueError(f"this is no ONNX model: it has a field of the kind {kind}")
-        yield key >> 3, message[begin:position], message[start:position]
-
-
-def _read_varint(message: memoryview, position: int) -> tuple[int, int]:
-    value = shift = 0
-    while position < len(message):
-        byte = message[position]
-        position += 1
-        value |= (byte & 0x7F) << shift
-        shift += 7
-        if not byte & 0x80:
-            return value, position
-    raise ValueError("this is no ONNX model: it ends in the middle of a number")
-
-
 def _strings(message: memoryview, wanted: int) -> list[str]:
-    return [bytes(value).decode() for field, value, _ in _fields(message) if field == wanted]
-
-
-def _varint(value: int) -> bytes:
-    out = bytearray()
-    while value >= 0x80:  # noqa: PLR2004 - seven bits a byte
-        out.append(value & 0x7F | 0x80)
-        value >>= 7
-    return bytes([*out, value])
-
-
-def _number(field: int, value: int) -> bytes:
-    return _varint(field << 3 | _VARINT) + _varint(value)
-
-
-def _field(field: int, content: bytes) -> bytes:
-    return _varint(field << 3 | _BYTES) + _varint(len(content)) + content
+    return [bytes(value).decode() for field, value, _ in fields(message) if field == wanted]
 
 
 def _tensor(name: str, value: Floats) -> bytes:
-    dims = b"".join(_number(_TENSOR_DIMS, size) for size in value.shape)
+    dims = b"".join(number(_TENSOR_DIMS, size) for size in value.shape)
     data = np.ascontiguousarray(value, "<f4").tobytes()
     return (
         dims
-        + _number(_TENSOR_TYPE, _FLOAT)
-        + _field(_TENSOR_NAME, name.encode())
-        + _field(_TENSOR_DATA, data)
+        + number(_TENSOR_TYPE, _FLOAT)
+        + content(_TENSOR_NAME, name.encode())
+        + content(_TENSOR_DATA, data)
     )
 
 
 def _value(name: str, rank: int | None = None) -> bytes:
     """A tensor of floats of any size; of that many dimensions, where they are known."""
-    shape = b"" if rank is None else _field(2, _field(1, b"") * rank)
-    kind = _field(1, _number(1, _FLOAT) + shape)
-    return _field(_VALUE_NAME, name.encode()) + _field(_VALUE_TYPE, kind)
+    shape = b"" if rank is None else content(2, content(1, b"") * rank)
+    kind = content(1, number(1, _FLOAT) + shape)
+    return content(_VALUE_NAME, name.encode()) + content(_VALUE_TYPE, kind)

@@ -11,8 +11,6 @@ from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 
-import numpy as np
-
 from streaming.config import EngineSettings
 from streaming.errors import CosystreamError, SynthesisFailed
 from streaming.messages import Ready, Voice
@@ -21,7 +19,7 @@ from streaming.runners.english import Foreign
 from streaming.runners.mandarin.kokoro import Kokoro, Plan
 from streaming.runners.mandarin.pieces import STRETCH_FRAMES, cut, fade, next_end
 from streaming.runners.mandarin.script import Script
-from streaming.samples import SAMPLE_RATE
+from streaming.runners.sanity import require_length, require_speech
 from streaming.segment import Segment
 from streaming.steps import Cost, Stage
 from streaming.voices import catalog
@@ -35,10 +33,7 @@ MANDARIN = Voice(
     lane="mandarin",
 )
 
-SHORTEST_S = 0.05
-LONGEST_S = 2.0
 LONGEST_PHONEME_S = 0.4
-LOUDEST = 4.0
 
 _USUAL = "从这里到机场大约需要一个半小时。"
 _WARM_UP = "你好，hello！"  # noqa: RUF001 - Chinese text is meant
@@ -143,8 +138,7 @@ class MandarinRunner(OneStage):
         plan = rest.plan
         end = next_end(rest.begin, plan.end, rest.stretches)
         samples = model.speak(plan, rest.begin, end)
-        if not np.abs(samples).max() <= LOUDEST:  # so also where it is not a number
-            raise SynthesisFailed(f"the voice made noise of {work.segment.text[:80]!r}")
+        require_speech(work, samples)
         samples = fade(samples, start=rest.begin == plan.begin, stop=end == plan.end)
         later = replace(rest, begin=end, stretches=rest.stretches + 1)
         if end == plan.end and rest.clauses:
@@ -160,8 +154,5 @@ def _phonemes(script: Script, text: str) -> str:
 
 def _plan(model: Kokoro, work: Work, phonemes: str) -> Plan:
     plan = model.plan(phonemes, work.speed)
-    length_s = plan.samples / SAMPLE_RATE
-    longest_s = LONGEST_S + len(phonemes) * LONGEST_PHONEME_S / work.speed
-    if not SHORTEST_S <= length_s <= longest_s:
-        raise SynthesisFailed(f"the voice made {length_s:.2f} s of {work.segment.text[:80]!r}")
+    require_length(work, plan.samples, len(phonemes), LONGEST_PHONEME_S)
     return plan

@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 import msgspec
 
+from streaming.languages import primary
 from streaming.segment import Segment
 from streaming.text.normal import chinese, english
 from streaming.text.normal.aligned import Aligned
@@ -22,7 +23,7 @@ from streaming.text.normal.lexicon import NO_LEXICON, Kept, Lexicon
 from streaming.text.normal.marks import Marks
 from streaming.text.normal.markup import strip_control, strip_markdown
 from streaming.text.normal.simplified import simplify
-from streaming.text.normal.tidy import even_widths, lead, tidy
+from streaming.text.normal.tidy import even_widths, silent_lead, tidy
 from streaming.text.normal.wide import english_marks
 from streaming.text.speakable import foreign_letters
 
@@ -66,11 +67,11 @@ class Normaliser:
         """``marks``: control marks that the voice takes as they are written."""
         self._marks = Marks(marks)
         known = [tag for tag in voice_languages if tag != _ANY]
-        self._speaks = frozenset(tag.partition("-")[0].lower() for tag in known)
+        self._speaks = frozenset(primary(tag) for tag in known)
         self._speaks_chinese = bool(self._speaks & _CHINESE) or not self._speaks
-        self._first = known[0].partition("-")[0].lower() if known else ""
+        self._first = primary(known[0]) if known else ""
         self._lexicon = lexicon
-        self._chinese_before = language.partition("-")[0].lower() in _CHINESE
+        self._chinese_before = primary(language) in _CHINESE
 
     def speak(self, segment: Segment, removed: Sequence[Removed] = ()) -> Segment:
         """The segment with ``text`` made of words, and ``spans`` that tell where they came from.
@@ -86,7 +87,7 @@ class Normaliser:
     def _speak(self, segment: Segment, removed: Sequence[Removed]) -> Segment:
         aligned = Aligned(segment.source)
         aligned.replace(removed)
-        aligned.drop(0, lead(aligned.text))
+        aligned.drop(0, silent_lead(aligned.text))
         kept = Kept(aligned)
         strip_latex(aligned)
         self._marks.hide(aligned, kept)
@@ -111,23 +112,23 @@ class Normaliser:
 
     def _language(self, guessed: str, text: str) -> str:
         """Within Chinese, a few Latin words or a number alone are Chinese too."""
-        primary = guessed.partition("-")[0].lower()
-        if primary in _CHINESE:
+        tag = primary(guessed)
+        if tag in _CHINESE:
             self._chinese_before = True
-        elif primary == "en" and self._chinese_before:
+        elif tag == "en" and self._chinese_before:
             few = len(_LATIN_WORD.findall(text)) < LATIN_STRETCH_WORDS
             return "zh" if few or _WIDE_MARK.search(text) else "en"
-        if not primary and foreign_letters(text):
+        if not tag and foreign_letters(text):
             return _UNKNOWN
-        return primary or self._first or "en"
+        return tag or self._first or "en"
 
-    def _rules(self, primary: str) -> Rules | None:
+    def _rules(self, tag: str) -> Rules | None:
         """By the language, as far as the voice speaks it; None leaves numbers alone."""
         english_too = "en" in self._speaks or not self._speaks
         chinese_too = self._speaks_chinese
-        if primary in _CHINESE:
+        if tag in _CHINESE:
             return _speak_mixed if chinese_too else _speak_english if english_too else None
-        if primary == "en":
+        if tag == "en":
             return _speak_english if english_too else _speak_mixed if chinese_too else None
         return None
 

@@ -8,15 +8,8 @@ from __future__ import annotations
 import re
 
 from streaming.text.normal.aligned import Aligned
-from streaming.text.speakable import SPOKEN_SYMBOLS
+from streaming.text.speakable import WORD, lead
 
-LEAD_LIMIT = 8
-"""Marks that touch the first word are spoken with it, as the segmenter has it."""
-
-_WORD = re.compile(
-    rf"[^\W_]|(?<![{re.escape(SPOKEN_SYMBOLS)}])[{re.escape(SPOKEN_SYMBOLS)}]"
-    rf"(?![{re.escape(SPOKEN_SYMBOLS)}])"
-)
 _TWINS: dict[int, int | str] = {code: code - 0xFEE0 for code in range(0xFF10, 0xFF5B)} | {
     ord("％"): "%", ord("＋"): "+", ord("－"): "-", ord("＝"): "=", ord("＄"): "$", ord("￥"): "¥", ord("＠"): "@",
     ord("／"): "/", ord("＊"): "*", ord("＃"): "#", ord("＆"): "&", ord("＜"): "<", ord("＞"): ">", ord("　"): " ", ord("\u00a0"): " ", ord("\u202f"): " ", ord("\u2011"): "-", ord("\u2010"): "-", ord("\u2012"): "-",
@@ -41,16 +34,10 @@ _FIRST = re.compile(r"\A[\s,，、;；:：)）\]】|]+")
 _LAST = re.compile(r"\s+\Z|(?<=[^\s,，、])\s*[、]\s*\Z")
 
 
-def lead(source: str) -> int:
-    """How many characters stand before the first that is spoken."""
-    found = _WORD.search(source)
-    if found is None:
-        return len(source)
-    begin = found.start()
-    lowest = max(0, begin - LEAD_LIMIT)
-    while begin > lowest and not source[begin - 1].isspace():
-        begin -= 1
-    return begin
+def silent_lead(source: str) -> int:
+    """How many characters stand before the first that is spoken, as the segmenter has it."""
+    found = WORD.search(source)
+    return len(source) if found is None else lead(source, found.start(), 0)
 
 
 def even_widths(aligned: Aligned) -> None:

@@ -4,14 +4,15 @@ import numpy as np
 import onnxruntime
 import pytest
 
+from streaming.protobuf import content, number
 from streaming.runners.mandarin import graph
 from streaming.runners.mandarin.graph import Graph
 
 
 def node(op, inputs, output):
-    fields = [graph._field(1, name.encode()) for name in inputs]
-    fields += [graph._field(2, output.encode()), graph._field(3, f"/{op}".encode())]
-    return graph._field(1, b"".join([*fields, graph._field(4, op.encode())]))
+    fields = [content(1, name.encode()) for name in inputs]
+    fields += [content(2, output.encode()), content(3, f"/{op}".encode())]
+    return content(1, b"".join([*fields, content(4, op.encode())]))
 
 
 def whole():
@@ -19,14 +20,14 @@ def whole():
     body = [
         node("Add", ["x", "w"], "sum"),
         node("Mul", ["sum", "y"], "out"),
-        graph._field(2, b"g"),
-        graph._field(5, graph._tensor("w", np.array([10.0], np.float32))),
-        graph._field(11, graph._value("x", 1)),
-        graph._field(11, graph._value("y", 1)),
-        graph._field(12, graph._value("out", 1)),
+        content(2, b"g"),
+        content(5, graph._tensor("w", np.array([10.0], np.float32))),
+        content(11, graph._value("x", 1)),
+        content(11, graph._value("y", 1)),
+        content(12, graph._value("out", 1)),
     ]
-    opset = graph._field(8, graph._number(2, 17))
-    return graph._number(1, 8) + opset + graph._field(7, b"".join(body))
+    opset = content(8, number(2, 17))
+    return number(1, 8) + opset + content(7, b"".join(body))
 
 
 def run(model, **inputs):
