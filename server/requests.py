@@ -122,6 +122,3 @@ class Ping(Request, frozen=True, tag="ping", kw_only=True):
     """Are you there?"""
 
     id: Any = UNSET
-
-
-AnyRequest = Hello | Open | Text | Flush | End | Cancel | Played | Ping

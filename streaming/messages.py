@@ -254,7 +254,6 @@ class Words(Message, frozen=True, kw_only=True):
     """The words of one segment; ``source`` says whether a model or a rule of thumb timed them."""
 
     ctx: int
-    segment_index: int
     items: tuple[Word, ...]
     source: Literal["align", "estimate"]
     provisional: bool = False

@@ -50,11 +50,6 @@ class AudioFormat:
         _check("complexity", self.complexity, int, COMPLEXITIES)
 
     @property
-    def packet_samples(self) -> int:
-        """Samples of one packet, at ``rate``."""
-        return self.rate * self.frame_ms // 1000
-
-    @property
     def packet_48k(self) -> int:
         """Length of one packet in timestamp samples."""
         return PTS_RATE * self.frame_ms // 1000

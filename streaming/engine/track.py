@@ -108,7 +108,6 @@ class Track:
         items = estimate_words(segment, self._segment_start, length_samples)
         return Words(
             ctx=self._ctx,
-            segment_index=segment.index,
             items=tuple(items),
             source="estimate",
             provisional=provisional,

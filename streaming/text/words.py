@@ -59,18 +59,13 @@ TAIL_SAMPLES = 6_000
 """The last 250 ms of a segment are the pause that follows a sentence."""
 
 
-def split_words(segment: Segment) -> list[tuple[str, int, int]]:
-    """``(text, char_start, char_end)`` of each word, in the context's code points.
+def _words(segment: Segment) -> list[tuple[str, int, int]]:
+    """``(text, begin, end)`` of each word, in the segment's source.
 
     A Han character or a kana is a word; otherwise a word runs to the next blank or mark, and
     amounts, times, addresses and names with dots in them are whole. What is not spoken (a face, a
     control token) is none.
     """
-    offset = segment.char_start
-    return [(text, offset + begin, offset + end) for text, begin, end in _words(segment)]
-
-
-def _words(segment: Segment) -> list[tuple[str, int, int]]:
     heard = bytearray(len(segment.source))
     marks = [range(*found.span()) for found in SILENT.finditer(segment.source)]
     for span in segment.spans:
@@ -86,19 +81,23 @@ def _words(segment: Segment) -> list[tuple[str, int, int]]:
     ]
 
 
+def _lengths_ms(segment: Segment, words: list[tuple[str, int, int]]) -> list[int]:
+    """How long each of the words takes at an ordinary pace, with the pause after it."""
+    lengths_ms = [_said_ms(text) for text, _, _ in words]
+    if segment.spans:
+        lengths_ms = _spoken_ms(segment, words, lengths_ms)
+    for index, ((_, _, end), (_, begin, _)) in enumerate(pairwise(words)):
+        lengths_ms[index] += _pause_ms(segment.source[end:begin])
+    lengths_ms[-1] += LAST_WORD_MS
+    return lengths_ms
+
+
 def usual_samples(segment: Segment) -> int:
     """About how long the segment is when spoken at speed 1, at 24 kHz."""
     words = _words(segment)
     if not words:
         return 0
-    lengths_ms = [_said_ms(text) for text, _, _ in words]
-    if segment.spans:
-        lengths_ms = _spoken_ms(segment, words, lengths_ms)
-    pauses_ms = sum(
-        _pause_ms(segment.source[end:begin]) for (_, _, end), (_, begin, _) in pairwise(words)
-    )
-    spoken_ms = sum(lengths_ms) + pauses_ms + LAST_WORD_MS
-    return TAIL_SAMPLES + round(spoken_ms * SAMPLE_RATE / 1000)
+    return TAIL_SAMPLES + round(sum(_lengths_ms(segment, words)) * SAMPLE_RATE / 1000)
 
 
 def estimate_words(segment: Segment, start_samples: int, samples: int) -> tuple[Word, ...]:
@@ -109,12 +108,7 @@ def estimate_words(segment: Segment, start_samples: int, samples: int) -> tuple[
     words = _words(segment)
     if not words:
         return ()
-    lengths_ms = [_said_ms(text) for text, _, _ in words]
-    if segment.spans:
-        lengths_ms = _spoken_ms(segment, words, lengths_ms)
-    for index, ((_, _, end), (_, begin, _)) in enumerate(pairwise(words)):
-        lengths_ms[index] += _pause_ms(segment.source[end:begin])
-    lengths_ms[-1] += LAST_WORD_MS
+    lengths_ms = _lengths_ms(segment, words)
     pace = max(samples - TAIL_SAMPLES, samples // 2) / sum(lengths_ms)
     borders = [
         start_samples + round(pace * reached) for reached in accumulate(lengths_ms, initial=0)

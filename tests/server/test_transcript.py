@@ -24,7 +24,7 @@ def words(*spans: tuple[int, int, int, int]) -> Words:
         Word(text="", char_start=a, char_end=b, start_samples=c, end_samples=d)
         for a, b, c, d in spans
     )
-    return Words(ctx=1, segment_index=0, items=items, source="estimate")
+    return Words(ctx=1, items=items, source="estimate")
 
 
 def test_before_any_audio_nothing_was_spoken() -> None:

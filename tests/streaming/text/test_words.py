@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from streaming.segment import Segment
-from streaming.text.words import estimate_words, split_words, usual_samples
+from streaming.text.words import estimate_words, usual_samples
 
 
 def segment(source, char_start=0):
@@ -21,7 +21,7 @@ def segment(source, char_start=0):
 
 
 def words(source):
-    return [text for text, _, _ in split_words(segment(source))]
+    return [word.text for word in estimate_words(segment(source), 0, 24_000)]
 
 
 class TestSplit:
@@ -50,8 +50,8 @@ class TestSplit:
 
     def test_offsets_are_those_of_the_context(self):
         source = " Go, 好🎉 $15."
-        for text, start, end in split_words(segment(source, char_start=100)):
-            assert source[start - 100 : end - 100] == text
+        for word in estimate_words(segment(source, char_start=100), 0, 24_000):
+            assert source[word.char_start - 100 : word.char_end - 100] == word.text
 
 
 class TestEstimate:
