@@ -255,6 +255,10 @@ class FakeServer:
             await self._event(session, context.cancelled(message.get("played_ms", 0)))
         elif kind == "played" and context is not None:
             session.played_ms[ctx] = message["pts_ms"]
+            if message["pts_ms"] > context.sent / RATE * 1000:
+                await self._event(
+                    session, {"type": "warning", "code": "played_clamped", "ctx": ctx}
+                )
         elif context is not None:
             await self._text(session, context, message)
 

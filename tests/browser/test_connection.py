@@ -86,6 +86,8 @@ async def test_a_server_that_was_started_again_speaks_on_where_the_old_one_stopp
     recording = await heard.recording()
     assert recording.pitch() == pytest.approx(440, abs=2)
     assert recording.seconds * 1000 < MS + 800
+    # What was heard of the old one is told to the new one, which need not concern the page.
+    assert await heard.events("warning") == []
 
 
 async def test_an_engine_that_was_started_again_is_asked_again_by_itself(

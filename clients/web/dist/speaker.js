@@ -16,6 +16,8 @@ import { Session } from "./session.js";
 import { Utterance } from "./utterance.js";
 const REPORT_MS = 250;
 const SYNC = "sync";
+/** Warnings about what this client does by itself: a late `cancel`, what was heard before a server was started again. */
+const OURS = new Set(["not_active", "played_clamped"]);
 export class Speaker extends Emitter {
     #options;
     #paths;
@@ -192,7 +194,7 @@ export class Speaker extends Emitter {
                         missing.begin();
         }
         else if (message.type === "warning") {
-            if (message.code !== "not_active")
+            if (!OURS.has(message.code))
                 this.emit("warning", { code: message.code, message: message.message, utterance });
         }
         else if (message.type === "error") {

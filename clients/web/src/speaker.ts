@@ -27,6 +27,8 @@ import { type Host, Utterance } from "./utterance.js";
 
 const REPORT_MS = 250;
 const SYNC = "sync";
+/** Warnings about what this client does by itself: a late `cancel`, what was heard before a server was started again. */
+const OURS = new Set(["not_active", "played_clamped"]);
 
 export class Speaker extends Emitter<SpeakerEvents> {
   readonly #options: SpeakerOptions;
@@ -212,7 +214,7 @@ export class Speaker extends Emitter<SpeakerEvents> {
     if (message.type === "pong") {
       if (message.id === SYNC) for (const missing of this.utterances) if (!missing.opened) missing.begin();
     } else if (message.type === "warning") {
-      if (message.code !== "not_active") this.emit("warning", { code: message.code, message: message.message, utterance });
+      if (!OURS.has(message.code)) this.emit("warning", { code: message.code, message: message.message, utterance });
     } else if (message.type === "error") {
       if (utterance !== undefined) utterance.failed(message);
       else if (message.ctx === undefined && !message.fatal && message.code !== "resume_unknown") this.emit("error", { error: fromServer(message), utterance });
