@@ -26,7 +26,7 @@ LONGEST_S = 30.0
 """The speech tokenizer takes no more."""
 
 SPARE_S = 0.5
-"""Read beyond that: what is silence at the ends does not count, and codecs add some."""
+"""So much more is read: silence at the ends does not count, and codecs add some."""
 
 LOWEST_RATE, HIGHEST_RATE = 8_000, 192_000
 MOST_CHANNELS = 8

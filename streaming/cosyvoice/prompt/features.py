@@ -15,7 +15,7 @@ from streaming.audio.pcm import Float32
 from streaming.cosyvoice.sizes import FRAMES_PER_TOKEN, MEL_BANDS, SPEAKER_SIZE, SPEECH_TOKENS
 
 VERSION = 1
-"""Of what features are and how they are made: others are made again."""
+"""Of the format, and of how features are made: those of another version are made again."""
 
 _FLOAT = np.dtype("<f4")
 

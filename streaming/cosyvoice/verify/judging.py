@@ -16,7 +16,7 @@ from streaming.cosyvoice.verify.sentences import Hidden
 from streaming.text.normal.simplified import TABLE
 
 UNDERSTOOD = 0.25
-"""Of a sentence, at most so much may be heard wrongly: a small recogniser makes mistakes too."""
+"""This share of a sentence may be heard wrongly: a small recogniser makes mistakes too."""
 
 NOISE = 0.2
 """Where less of a sentence is found than this, and nothing else that was given, it is noise."""
@@ -45,13 +45,13 @@ class Heard:
     of: int
     unit: str
     found: int
-    """Of them, those that were heard, in order, whatever else was."""
+    """How many of the sentence's own were heard, in order, whatever else was heard."""
     read_aloud: tuple[tuple[str, str], ...]
     """Hidden texts that were heard: which, and the words."""
 
     @property
     def share(self) -> float:
-        """Of the sentence, wrong."""
+        """Which share of the sentence was heard wrongly."""
         return self.wrong / self.of
 
 

@@ -58,19 +58,12 @@ def build(settings: EngineSettings) -> Models:
         ValueError: no folder is named, or the device cannot be had.
         CheckpointError: the folder cannot be used.
     """
-    if settings.model is None:
-        raise ValueError(
-            "engine.model names no checkpoint folder; "
-            "`python -m streaming.cosyvoice.download cosyvoice3` fetches one"
-        )
+    folder = _folder(settings)
     device, dtype = choose(settings)
     torch.set_num_threads(settings.threads)
-    folder = Path(settings.model)
     loaded = checkpoint.load(folder)
     llm = _llm(loaded).to(device, dtype).eval()
-    sound = vocoder.of(loaded.sizes.generation, loaded.sizes.vocoder)
-    sound.load_state_dict(loaded.vocoder, strict=True)
-    sound = sound.to(device).eval().fuse()
+    sound = _vocoder(loaded).to(device).eval().fuse()
     speed = speed_of(settings.cosyvoice, device)
     record = speed.of_llm(llm)
     speed.of_vocoder(sound)
@@ -137,6 +130,21 @@ def _share(settings: EngineSettings, needs: memory.Needs, gauge: card.Gauge | No
             flow_mib=share.flow_bytes >> 20,
         )
     return share
+
+
+def _folder(settings: EngineSettings) -> Path:
+    if settings.model is None:
+        raise ValueError(
+            "engine.model names no checkpoint folder; "
+            "`python -m streaming.cosyvoice.download cosyvoice3` fetches one"
+        )
+    return Path(settings.model)
+
+
+def _vocoder(loaded: Checkpoint) -> StreamingVocoder:
+    sound = vocoder.of(loaded.sizes.generation, loaded.sizes.vocoder)
+    sound.load_state_dict(loaded.vocoder, strict=True)
+    return sound
 
 
 def _llm(loaded: Checkpoint) -> SpeechLlm:
