@@ -167,7 +167,8 @@ def unread(environ: Mapping[str, str]) -> Iterator[str]:
     for variable, value in sorted(environ.items()):
         leaf = variable.removeprefix("COSYSTREAM_").lower()
         meant = next((name for name in KEYS if name.rpartition(".")[2] == leaf), None)
-        if variable != f"COSYSTREAM_{leaf.upper()}" or meant is None or "://" in value:
+        written = variable == f"COSYSTREAM_{leaf.upper()}" and variable != ENV_API_KEYS
+        if not written or meant is None or "://" in value:
             continue
         yield f"environment variable {variable} is not read. Did you mean {_variable_of(meant)}?"
 

@@ -54,6 +54,11 @@ def test_what_others_put_into_the_environment_is_not():
     assert advice(Settings(), kubernetes | clients) == ()
 
 
+def test_the_short_form_for_keys_is_none_of_them():
+    environ = {"COSYSTREAM_API_KEYS": "shop:hunter2"}
+    assert advice(load([], environ), environ) == ()
+
+
 def test_the_clients_key_on_a_server_without_keys_is_warned_of():
     environ = {"COSYSTREAM_API_KEY": "hunter2"}
     (warning,) = advice(Settings(), environ)
