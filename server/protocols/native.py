@@ -6,7 +6,7 @@ Knows: ``docs/protocol.md``. Does not know: sockets, sessions, time.
 from __future__ import annotations
 
 import struct
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from types import MappingProxyType
 from typing import Any
 
@@ -14,9 +14,11 @@ import msgspec
 
 from server import requests
 from server.events import Event, Warn
+from server.hot_fix import HotFix
 from server.invalid import DEPTH_MAX, convert, show, too_deep
 from streaming.audio.packetizer import Packet
 from streaming.errors import BadJson, UnknownType
+from streaming.segment import LexiconEntry
 
 SUBPROTOCOL = "cosystream.v1"
 VERSION = 1
@@ -129,9 +131,8 @@ _FRAMINGS: Mapping[str, Framing] = MappingProxyType({
 def _unknown_fields(message: dict[str, Any], kind: type[msgspec.Struct]) -> list[Warn]:
     known = {*kind.__struct_fields__, "type"}
     names = [name for name in message if name not in known]
-    for part, shape in _NESTED.items():
-        inner = message.get(part)
-        if part in known and isinstance(inner, dict):
+    for part, shape, inner in _nested(message):
+        if part in known:
             names += [f"{part}.{name}" for name in inner if name not in shape.__struct_fields__]
     warnings = [
         Warn(
@@ -153,5 +154,18 @@ _NESTED: Mapping[str, type[msgspec.Struct]] = MappingProxyType(
         "audio": requests.AudioRequest,
         "pacing": requests.PacingRequest,
         "resume": requests.ResumeRequest,
+        "lexicon": HotFix,
     }
 )
+
+
+def _nested(
+    message: dict[str, Any],
+) -> Iterator[tuple[str, type[msgspec.Struct], dict[str, Any]]]:
+    """Each object in the message with its place and its shape."""
+    for part, shape in _NESTED.items():
+        if isinstance(inner := message.get(part), dict):
+            yield part, shape, inner
+    if isinstance(entries := message.get("lexicon"), list):
+        for entry in entries:
+            yield "lexicon", LexiconEntry, entry

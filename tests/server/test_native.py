@@ -69,6 +69,18 @@ class TestReading:
             ("unknown_field", "audio.stereo"),
         ]
 
+    @pytest.mark.parametrize(
+        ("lexicon", "told"),
+        [
+            ({"GIF": "jif"}, "lexicon.GIF"),  # as the Python client takes it, not the wire
+            ([{"text": "GIF", "say": "jif"}, {"text": "a", "says": "b"}], "lexicon.says"),
+            ({"replace": [{"GIF": "jif"}]}, None),
+        ],
+    )
+    def test_of_a_lexicon_too(self, lexicon: object, told: str | None) -> None:
+        _, warnings = parsed(json.dumps({"type": "open", "lexicon": lexicon}))
+        assert [warning.field for warning in warnings] == ([told] if told else [])
+
     def test_nonsense_in_mass_is_answered_in_brief(self) -> None:
         names = {"x" * 5_000 + str(n): n for n in range(150)}
         _, warnings = parsed(json.dumps({"type": "end", **names}))
