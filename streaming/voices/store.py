@@ -12,7 +12,7 @@ import threading
 import time
 from base64 import b32encode
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
@@ -133,7 +133,8 @@ class VoiceStore:
                     self._keep_features(recording, model, made)
                     self.files.write_record(record)
             except StorageFull:
-                self._forget_recording(recording)
+                with suppress(OSError):  # in a folder that cannot be written nothing is left either
+                    self._forget_recording(recording)
                 raise
             self._voices = {**self._voices, record.id: record}
         return record, True

@@ -127,6 +127,12 @@ def test_all_voices_together_take_so_many_bytes_and_no_more(root):
     assert len(files_of(store)) == 3
 
 
+def test_a_folder_that_cannot_be_is_told_as_one_that_is_full(root):
+    root.write_text("a file")
+    with pytest.raises(StorageFull, match="could not be stored"):
+        add(new_store(root))
+
+
 def test_a_full_disk_is_told_and_leaves_nothing(store, monkeypatch):
     def full(*_):
         raise OSError(errno.ENOSPC, "No space left on device")
