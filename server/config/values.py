@@ -122,6 +122,8 @@ def _list(key: Key, given: Given) -> tuple[Any, ...]:
         return _lexicon(key, given)
     items = _items(key, given)
     if get_args(key.hint)[0] is ApiKey:
+        if given.text and given.value.strip(" []") and not items:  # nobody means no keys by that
+            refuse(key.name, given, "keys with commas between them, or nothing: no keys")
         return tuple(_api_key(key, given, item) for item in items)
     if not all(isinstance(item, str) for item in items):
         refuse(key.name, given, "a list of texts")

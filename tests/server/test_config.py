@@ -185,6 +185,10 @@ class TestKeys:
         assert said in message
         assert "hunter2" not in message
 
+    def test_commas_alone_do_not_leave_a_server_without_keys(self):
+        assert load([], {"COSYSTREAM_API_KEYS": ""}).access.api_keys == ()
+        assert "or nothing: no keys" in message_of(environ={"COSYSTREAM_API_KEYS": " , "})
+
     def test_two_variables_for_the_keys_are_one_too_many(self):
         environ = {"COSYSTREAM_API_KEYS": "a:b", "COSYSTREAM__ACCESS__API_KEYS": "a:b"}
         assert "set one" in message_of(environ=environ)

@@ -65,4 +65,4 @@ def test_the_clients_key_on_a_server_without_keys_is_warned_of():
     assert "COSYSTREAM_API_KEYS" in warning
     assert "hunter2" not in warning
     keyed = Settings(access=AccessSettings(api_keys=(ApiKey("shop", "hunter2"),)))
-    assert advice(keyed, environ) == ()
+    assert advice(keyed, environ | {"COSYSTREAM_API_KEYS": "shop:hunter2"}) == ()
