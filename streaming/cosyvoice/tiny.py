@@ -164,6 +164,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--dtype", choices=sorted(_TYPES), default="float32")
     parser.add_argument("--speakers", nargs="*", default=[], metavar="NAME")
     chosen = parser.parse_args(arguments)
+    if chosen.out.is_file():
+        parser.error(f"{chosen.out} is a file; name a folder")
     files = write(
         chosen.out,
         chosen.generation,

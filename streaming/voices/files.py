@@ -185,7 +185,9 @@ def _read(path: Path) -> VoiceRecord:
 
 
 def _remove(path: Path) -> None:
-    with suppress(FileNotFoundError):
+    with suppress(
+        FileNotFoundError, NotADirectoryError
+    ):  # the latter: below a file
         path.unlink()
         _settle(path.parent)
 

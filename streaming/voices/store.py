@@ -200,7 +200,11 @@ def _told_when_full() -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        raise StorageFull(f"the voice could not be stored: {error.strerror}") from error
+        _log.error("voice_not_stored", error=str(error))
+        raise StorageFull(
+            f"the voice could not be stored in engine.voices_dir: {error.strerror}; the server's "
+            "log names the path"
+        ) from error
 
 
 def _new_id() -> str:

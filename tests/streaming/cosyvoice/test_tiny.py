@@ -166,3 +166,9 @@ class TestCommand:
         tiny.main([str(tmp_path / "out"), "--generation", "cosyvoice2", "--speakers", "a", "b"])
         assert list(checkpoint.load(tmp_path / "out").speakers) == ["a", "b"]
         assert "a random cosyvoice2" in capsys.readouterr().out
+
+    def test_a_file_in_the_folders_place_is_told(self, tmp_path, capsys):
+        (tmp_path / "out").touch()
+        with pytest.raises(SystemExit):
+            tiny.main([str(tmp_path / "out")])
+        assert "is a file; name a folder" in capsys.readouterr().err

@@ -5,6 +5,7 @@ import threading
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
+from structlog.testing import capture_logs
 
 from streaming.errors import StorageFull, TooManyVoices, UnknownVoice
 from streaming.voices.draft import VoiceDraft
@@ -142,6 +143,15 @@ def test_a_full_disk_is_told_and_leaves_nothing(store, monkeypatch):
         add(store)
     assert files_of(store) == []
     assert store.seen_by("shop") == []
+
+
+def test_a_folder_that_cannot_be_made_is_told_to_the_operator_with_its_path(tmp_path):
+    (tmp_path / "taken").touch()
+    store = new_store(tmp_path / "taken" / "voices")
+    with capture_logs() as lines, pytest.raises(StorageFull, match=r"engine\.voices_dir"):
+        add(store)
+    (line,) = [line for line in lines if line["event"] == "voice_not_stored"]
+    assert str(tmp_path / "taken") in line["error"]
 
 
 def test_features_that_find_no_room_are_told_and_the_voice_stays(store, monkeypatch):
