@@ -185,9 +185,7 @@ def _read(path: Path) -> VoiceRecord:
 
 
 def _remove(path: Path) -> None:
-    with suppress(
-        FileNotFoundError, NotADirectoryError
-    ):  # the latter: below a file
+    with suppress(FileNotFoundError, NotADirectoryError):  # the latter: below a file
         path.unlink()
         _settle(path.parent)
 
