@@ -45,7 +45,8 @@ RUN python -m venv /opt/venv \
 
 # --- CUDA ---------------------------------------------------------------------------------
 # torch brings the CUDA libraries it was built for in its own wheels, so the image needs the
-# driver's part alone; both are of CUDA 12.8. A checkpoint is no part of it: mount a folder.
+# driver's part alone; both are of CUDA 12.8. Triton launches its kernels through a little C, which
+# it compiles when they are first used. A checkpoint is no part of the image: mount a folder.
 
 FROM ${CUDA_IMAGE} AS python-cuda
 ARG APT_MIRROR
@@ -54,6 +55,7 @@ RUN if [ -n "$APT_MIRROR" ]; then \
     fi \
  && apt-get update \
  && DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends python3 python3-venv \
+      gcc libc6-dev python3-dev \
  && rm -rf /var/lib/apt/lists/*
 
 FROM python-cuda AS build-cuda
@@ -72,7 +74,9 @@ WORKDIR /app
 ENV PATH=/opt/venv/bin:$PATH \
     PYTHONUNBUFFERED=1 \
     PYTHONDONTWRITEBYTECODE=1 \
-    COSYSTREAM__LISTEN__HOST=0.0.0.0
+    COSYSTREAM__LISTEN__HOST=0.0.0.0 \
+    TRITON_CACHE_DIR=/tmp/triton \
+    TORCHINDUCTOR_CACHE_DIR=/tmp/inductor
 RUN python -m compileall -q server streaming \
  && useradd --system --uid 10001 --no-create-home --shell /usr/sbin/nologin cosystream \
  && install -d -o cosystream -m 700 data

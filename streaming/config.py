@@ -72,6 +72,9 @@ class CosyVoiceSettings:
     profile: str | None = None
     """What steps cost on this card, as ``python -m benchmarks.gpu --table`` wrote it: where the
     scheduler and admission begin. None: with a rehearsal. They learn from the steps that run."""
+    in_place: bool = True
+    """Attention reads keys and values where they lie, on a GPU with Triton; False: they are copied
+    side by side first."""
     compile: bool = False
     """Compile what lies between the networks' products, on a GPU: a longer start, then
     less time a step."""

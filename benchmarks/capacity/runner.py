@@ -149,13 +149,12 @@ class ModelledRunner:
         return second(contexts)
 
     def _llm(self, batch: list[Saying]) -> Later:
-        units = rows = longest = 0
+        units = looks = 0
         for saying in batch:
             prefill = saying.progress.prefill_tokens
             units += prefill or 1
             if not prefill:
-                rows += 1
-                longest = max(longest, saying.read_tokens + saying.progress.made_tokens)
+                looks += saying.read_tokens + saying.progress.made_tokens
             saying.progress.begin_llm()
 
         def land() -> list[StepResult]:
@@ -167,14 +166,14 @@ class ModelledRunner:
                     saying.progress.read_tokens(1, done=done)
             return _silence(batch)
 
-        return self._launch(self._model.llm.of(units, rows * longest), len(batch), land)
+        return self._launch(self._model.llm.of(units, looks), len(batch), land)
 
     def _flow(self, batch: list[Saying]) -> Later:
-        frames = 0.0
-        longest = 0
+        frames = looks = 0.0
         for saying in batch:
-            frames += saying.progress.whole_frames
-            longest = max(longest, self._seen_blocks(saying.progress))
+            rows = saying.progress.whole_frames
+            frames += rows
+            looks += rows * self._seen_blocks(saying.progress) * BLOCK_FRAMES
             saying.progress.begin_euler()
 
         def land() -> list[StepResult]:
@@ -182,7 +181,6 @@ class ModelledRunner:
                 saying.progress.end_euler()
             return _silence(batch)
 
-        looks = frames * longest * BLOCK_FRAMES
         return self._launch(self._model.flow.of(frames, looks), len(batch), land)
 
     def _seen_blocks(self, progress: Progress) -> int:

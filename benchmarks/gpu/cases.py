@@ -50,7 +50,7 @@ def run(
         about: dict[str, Any] = {
             "device": ready.device,
             "contexts": count,
-            "window_s": options.window_s,
+            **options.about,
         }
         if count > ready.slots:
             yield about | {"left_out": f"memory has room for {ready.slots} contexts"}

@@ -9,7 +9,7 @@ import argparse
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 
 from streaming.config import CosyVoiceSettings, EngineSettings
 from streaming.cosyvoice.folder import GENERATIONS
@@ -42,6 +42,13 @@ class Options:
     """Where the checkpoint and the voices are kept for the next run."""
     table: Path | None = None
     serve: bool = False
+    in_place: bool = True
+    compile: bool = False
+
+    @property
+    def about(self) -> dict[str, Any]:
+        """What each of its lines begins with, beside the device and the number of contexts."""
+        return {"window_s": self.window_s, "in_place": self.in_place, "compile": self.compile}
 
     @property
     def cases(self) -> tuple[int, ...]:
@@ -59,6 +66,8 @@ class Options:
             voices_dir=str(voices_dir),
             cosyvoice=CosyVoiceSettings(
                 flow_window_s=self.window_s,
+                in_place=self.in_place,
+                compile=self.compile,
                 max_batch=MAX_BATCH,
             ),
         )
@@ -89,6 +98,8 @@ def parse(arguments: Sequence[str] | None = None) -> Options:
     add("--minutes", type=float, default=default.minutes, metavar="M", help="of all of them")
     add("--folder", type=Path, metavar="DIR", help="keep the random checkpoint there")
     add("--table", type=Path, metavar="FILE", help="write what steps cost, for the simulator")
+    add("--no-in-place", dest="in_place", action="store_false", help="engine.cosyvoice.in_place")
+    add("--compile", action="store_true", help="engine.cosyvoice.compile")
     add("--serve", action="store_true", help="start the server, and listen over WebSockets")
     given = vars(parser.parse_args(arguments))
     given["precision"] = given["precision"] or ("fp32" if given["device"] == "cpu" else "bf16")

@@ -47,7 +47,7 @@ def run(options: Options, made: Made, device_name: str, until_s: float) -> Itera
             about: dict[str, Any] = {
                 "device": device_name,
                 "contexts": count,
-                "window_s": options.window_s,
+                **options.about,
             }
             if time.monotonic() + options.seconds > until_s:
                 yield about | {"left_out": "no time is left"}

@@ -34,7 +34,7 @@ class Took:
     """As the cost model counts them: tokens, mel frames."""
     seconds: float
     looks: float = 0.0
-    """Places before them that they look at in all, each as many as the one that looks at most."""
+    """Places before them that its rows look at in all."""
 
 
 class WatchedRunner(CosyVoiceRunner):
@@ -85,14 +85,12 @@ def _units(stage: str, batch: Sequence[Work]) -> float:
 
 
 def _looks(stage: str, batch: Sequence[Work]) -> float:
-    """A batch is filled up to the row that looks at most."""
+    """Of all rows, each as far as it does: no row is filled up where attention is in place."""
     rows: list[Utterance] = [work.state for work in batch]
     if stage == LLM:
-        tokens = [row for row in rows if not row.progress.prefill_tokens]
-        return len(tokens) * max((_positions(row) for row in tokens), default=0)
+        return sum(_positions(row) for row in rows if not row.progress.prefill_tokens)
     if stage == FLOW:
-        seen = max((_seen_blocks(row) for row in rows), default=0)
-        return _units(stage, batch) * seen * BLOCK_FRAMES
+        return BLOCK_FRAMES * sum(row.progress.whole_frames * _seen_blocks(row) for row in rows)
     return 0.0
 
 

@@ -11,6 +11,7 @@ import torch
 from torch import Tensor
 
 from streaming.cosyvoice.compiling import Compile, as_it_is
+from streaming.cosyvoice.flow.attention import Way
 from streaming.cosyvoice.flow.base import Network
 from streaming.cosyvoice.flow.batch import Shapes
 from streaming.cosyvoice.flow.stream import Advance, Flow
@@ -31,11 +32,12 @@ def network(
     device: torch.device,
     dtype: torch.dtype,
     compiled: Compile = as_it_is,
+    way: Way | None = None,
 ) -> Network:
     """``model``'s weights, which are in float32, made ready for streaming."""
     if isinstance(model, FlowV3):
-        return NetworkV3(model, device=device, dtype=dtype, compiled=compiled)
-    return NetworkV2(model, device=device, dtype=dtype, compiled=compiled)
+        return NetworkV3(model, device=device, dtype=dtype, compiled=compiled, way=way)
+    return NetworkV2(model, device=device, dtype=dtype, compiled=compiled, way=way)
 
 
 def load(
@@ -44,6 +46,7 @@ def load(
     device: torch.device,
     dtype: torch.dtype,
     compiled: Compile = as_it_is,
+    way: Way | None = None,
 ) -> Network:
     """The network of a checkpoint; ``state`` is ``flow.pt``'s, in the precision it came in.
 
@@ -52,7 +55,7 @@ def load(
     with torch.device("meta"):  # nothing is drawn that would only be written over
         model = module(sizes)
     model.load_state_dict(state, strict=True, assign=True)
-    return network(model.float().eval(), device, dtype, compiled)
+    return network(model.float().eval(), device, dtype, compiled, way)
 
 
 def flow(

@@ -20,13 +20,17 @@ PAGES = (2, 4, 6, 8, 12, 16, 24, 32, 48, 64)
 SHAPES = Shapes(rows=ROWS, pages=PAGES)
 """Few enough to capture, close enough to waste less than a third."""
 
+CLOSE_ROWS = (1, 2, 3, 4, 6, 8, 10, 12, 14, 16, 20, 24, 28, 32, 40, 48, 56, 64, *range(80, 257, 16))
+IN_PLACE_SHAPES = Shapes(rows=CLOSE_ROWS, pages=(12, 64))
+"""Where pages that fill a table up cost nothing: half as many, that waste less than a fifth."""
+
 _TENSORS = tuple(field.name for field in fields(Rows) if field.name != "host")
 
 
 class Graphs:
     """A step that is replayed where it can be; call it as the step itself."""
 
-    def __init__(self, advance: Advance, record: Record, shapes: Shapes = SHAPES) -> None:
+    def __init__(self, advance: Advance, record: Record, shapes: Shapes) -> None:
         self._advance = advance
         self._shapes = shapes
         self._captured = Captured("flow", self._step, record)

@@ -1,14 +1,16 @@
 """Attention of tokens over the slots' keys and values, each token as far as its own position.
 
-Two kinds of tokens share a forward. *Rows* are single tokens: one batch element each, padded to the
-longest length in use. *Chunks* are runs of one slot's tokens (a prompt): attended together, exactly
+Two kinds of tokens share a forward. *Rows* are single tokens, one batch element each: they look at
+a slice or a copy of the cache, as long as the longest needs, or where there is a kernel for that
+each at its own slot. *Chunks* are runs of one slot's tokens (a prompt): attended together, exactly
 as long as they are. Query heads of a group are laid along the query axis, so keys and values are
-never repeated for them. Softmax is in float32 inside torch's kernels, in every dtype.
+never repeated for them. Softmax is in float32 inside all kernels, in every dtype.
 Does not know: weights, ids, layers.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import torch
@@ -17,6 +19,7 @@ from torch.nn.functional import scaled_dot_product_attention
 
 from streaming.cosyvoice.bias import aligned
 from streaming.cosyvoice.llm.cache import KvCache
+from streaming.cosyvoice.tiles import Kernels, Tiles
 
 
 @dataclass(frozen=True)
@@ -29,19 +32,58 @@ class Chunk:
     position: int
 
 
+Look = Callable[[Tensor, int, KvCache], Tensor]
+"""``look(query, layer, cache)``: rows (N, heads, size) over what the cache holds of ``layer``."""
+
+
+@dataclass(frozen=True)
+class SideBySide:
+    """All rows look at equally many positions; each one's own are not hidden."""
+
+    length: int
+    dense: bool
+    """Row i is slot i, so that keys and values are a slice and need no gathering."""
+    slots: Tensor
+    """(N,) int64, read where not ``dense``."""
+    bias: Tensor
+    """(N, 1, 1, length): 0 where a row may look, -inf elsewhere."""
+
+    def __call__(self, query: Tensor, layer: int, cache: KvCache) -> Tensor:
+        """As :data:`Look` says."""
+        keys, values = (kept[layer, :, : self.length] for kept in (cache.keys, cache.values))
+        if self.dense:
+            keys, values = keys[: len(query)], values[: len(query)]
+        else:
+            keys, values = keys.index_select(0, self.slots), values.index_select(0, self.slots)
+        groups = query.view(len(query), keys.shape[2], -1, query.shape[2])
+        bias = self.bias.expand(-1, groups.shape[1], groups.shape[2], -1)
+        made = scaled_dot_product_attention(
+            groups, keys.transpose(1, 2), values.transpose(1, 2), attn_mask=bias
+        )
+        return made.flatten(1, 2)
+
+
+@dataclass(frozen=True)
+class InPlace:
+    """Each row looks at its own slot's positions, where they are."""
+
+    kernels: Kernels
+    tiles: Tiles
+
+    def __call__(self, query: Tensor, layer: int, cache: KvCache) -> Tensor:
+        """As :data:`Look` says."""
+        keys, values = cache.keys[layer], cache.values[layer]
+        groups = query.view(len(query), keys.shape[2], 1, -1, query.shape[2])
+        return self.kernels.attend(groups, keys, values, self.tiles).flatten(1, 3)
+
+
 @dataclass(frozen=True)
 class Reads:
     """What is attended to: the first ``rows`` tokens are rows, ``chunks`` follow them."""
 
     rows: int
-    length: int
-    """Positions that rows look at, at most; masked to each row's own."""
-    dense: bool
-    """Row i is slot i, so that keys and values are a slice and need no gathering."""
-    slots: Tensor
-    """(rows,) int64, read where not ``dense``."""
-    bias: Tensor
-    """(rows, 1, 1, length): 0 where a row may look, -inf elsewhere."""
+    look: Look
+    """Of the rows."""
     chunks: tuple[Chunk, ...] = ()
     chunk_biases: tuple[Tensor, ...] = ()
     """(groups * count, position + count) for each chunk."""
@@ -64,28 +106,13 @@ def attend(query: Tensor, layer: int, cache: KvCache, reads: Reads) -> Tensor:
 
     Tokens that are neither rows nor in a chunk are padding and get zeros.
     """
-    parts = [_rows(query[: reads.rows], layer, cache, reads)] if reads.rows else []
+    parts = [reads.look(query[: reads.rows], layer, cache)] if reads.rows else []
     for chunk, bias in zip(reads.chunks, reads.chunk_biases, strict=True):
         parts.append(_chunk(query[chunk.row : chunk.row + chunk.count], layer, cache, chunk, bias))
     padding = query.shape[0] - sum(part.shape[0] for part in parts)
     if padding:
         parts.append(torch.zeros_like(query[:padding]))
     return parts[0] if len(parts) == 1 else torch.cat(parts)
-
-
-def _rows(query: Tensor, layer: int, cache: KvCache, reads: Reads) -> Tensor:
-    n, heads, size = query.shape
-    keys, values = cache.keys[layer, :, : reads.length], cache.values[layer, :, : reads.length]
-    if reads.dense:
-        keys, values = keys[:n], values[:n]
-    else:
-        keys, values = keys.index_select(0, reads.slots), values.index_select(0, reads.slots)
-    groups = query.view(n, keys.shape[2], -1, size)
-    bias = reads.bias.expand(-1, groups.shape[1], groups.shape[2], -1)
-    made = scaled_dot_product_attention(
-        groups, keys.transpose(1, 2), values.transpose(1, 2), attn_mask=bias
-    )
-    return made.reshape(n, heads, size)
 
 
 def _chunk(query: Tensor, layer: int, cache: KvCache, chunk: Chunk, bias: Tensor) -> Tensor:

@@ -15,9 +15,13 @@ import torch
 from torch import Tensor
 
 from streaming.cosyvoice.sizes import LlmSizes
+from streaming.cosyvoice.tiles import Tiles
 
 ROW_STEP = 8
 """Rows come in multiples of this, so that a padded batch can be a plain slice."""
+
+TILE_POSITIONS = 64
+"""Of a slot's positions, so many are a tile."""
 
 
 @dataclass(frozen=True)
@@ -76,6 +80,18 @@ class KvCache:
     def bytes_per_position(self) -> int:
         """What one position of one slot holds."""
         return self.bytes // (self.rows * (self.positions + 1))
+
+    def tiles(self, slots: Tensor, positions: Tensor) -> Tiles:
+        """What tokens at ``positions`` (N,) of ``slots`` (N,) see of a layer, themselves too."""
+        _, row, key, head, _ = self.keys.stride()
+        first = torch.arange(0, self.positions, TILE_POSITIONS, device=slots.device)
+        return Tiles(
+            begins=slots[:, None] * row + first * key,
+            lengths=positions + 1,
+            keys=TILE_POSITIONS,
+            head_stride=head,
+            key_stride=key,
+        )
 
     def write(self, layer: int, slots: Tensor, at: Tensor, keys: Tensor, values: Tensor) -> None:
         """Put (N, kv heads, size) at positions ``at`` (N,) of ``slots`` (N,)."""

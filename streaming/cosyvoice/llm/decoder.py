@@ -28,6 +28,7 @@ from streaming.cosyvoice.llm.sampler import RepetitionAware, Sampler, Sampling
 from streaming.cosyvoice.llm.script import Codes, Limits, LlmPrompt, Script, WholeText
 from streaming.cosyvoice.llm.silence import Silences
 from streaming.cosyvoice.llm.step import Stepper
+from streaming.cosyvoice.tiles import Kernels
 from streaming.errors import BadState
 
 _EXACT_ROWS = (8, 16, 24, 32, 40, 48, 56, 64)
@@ -35,6 +36,9 @@ _EXACT_ROWS = (8, 16, 24, 32, 40, 48, 56, 64)
 
 _LEAN_ROWS = (1, 2, 4, *_EXACT_ROWS)
 _GPU_ROWS = (1, 2, 4, 8, 16, 32, 64, 128, 256)
+_IN_PLACE_ROWS = (1, 2, 4, 8, 16, 24, 32, 48, 64, 96, 128, 192, 256)
+"""Closer to each other, since each comes in one shape alone."""
+
 _GPU_LENGTHS = (256, 512, 1024, 2048, 4096)
 _CPU_LENGTHS = tuple(range(64, 4097, 64))
 
@@ -75,8 +79,8 @@ class Decoder:
     """``slots`` contexts of at most ``positions`` tokens, prompt and speech together.
 
     ``prefill_tokens`` is the most that one step feeds of one context. The model's head and norms
-    are raised to float32; ``record`` records steps of single tokens, to be replayed. Not to be used
-    from two threads at once.
+    are raised to float32; ``record`` records steps of single tokens, to be replayed; with
+    ``kernels`` those read keys and values in place. Not to be used from two threads at once.
     """
 
     def __init__(
@@ -89,14 +93,15 @@ class Decoder:
         sampling: Sampling | None = None,
         sampler: Sampler | None = None,
         record: Record | None = None,
+        kernels: Kernels | None = None,
     ) -> None:
         model.keep_in_float32()
         self.model = model.eval()
         self.limits = Limits(positions, prefill_tokens)
         self.cache = KvCache(model.sizes, slots, positions, model.device, model.dtype)
         chosen = sampler or RepetitionAware(model.ids, sampling or Sampling())
-        self._launcher = Launcher(Stepper(model, self.cache, chosen), record)
-        self._buckets = _buckets(model)
+        self._launcher = Launcher(Stepper(model, self.cache, chosen, kernels), record)
+        self._buckets = _buckets(model, in_place=kernels is not None)
         self._free = list(range(slots))
 
     @property
@@ -234,7 +239,9 @@ def _streamed(decoding: Decoding) -> StreamedText:
     return decoding.script
 
 
-def _buckets(model: SpeechLlm) -> Buckets:
+def _buckets(model: SpeechLlm, *, in_place: bool) -> Buckets:
+    if in_place:
+        return Buckets(_IN_PLACE_ROWS)
     if model.device.type == "cuda":
         return Buckets(_GPU_ROWS, _GPU_LENGTHS)
     rows = _EXACT_ROWS if model.dtype == torch.float32 else _LEAN_ROWS

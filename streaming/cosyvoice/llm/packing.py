@@ -57,7 +57,8 @@ class Buckets:
     """
 
     rows: tuple[int, ...]
-    lengths: tuple[int, ...]
+    lengths: tuple[int, ...] = ()
+    """None where rows look no further than each must: all steps are then of the full length."""
 
     def fit_rows(self, count: int) -> int:
         """The least bucket that holds ``count``."""
@@ -109,7 +110,7 @@ def shapes_of(cache: KvCache, buckets: Buckets, batch: int) -> list[StepShape]:
         StepShape(count, count, length, dense, count)
         for count in sorted(rows, reverse=True)
         for length in sorted(lengths, reverse=True)
-        for dense in (True, False)
+        for dense in ((True, False) if buckets.lengths else (False,))
     ]
 
 
@@ -133,7 +134,7 @@ def _riding(
     if not tokens:
         return [], False
     bucket = buckets.fit_rows(len(tokens))
-    if len(tokens) == len(batch):
+    if buckets.lengths and len(tokens) == len(batch):
         spread = min(buckets.fit_rows(max(one.slot for one in batch) + 1), cache.rows)
         if spread <= bucket:
             dense = [_padding(cache, slot) for slot in range(spread)]

@@ -10,20 +10,32 @@ import torch
 from torch import Tensor
 
 from streaming.cosyvoice.llm import packing
-from streaming.cosyvoice.llm.attention import Chunk, Reads, chunk_bias, row_bias
+from streaming.cosyvoice.llm.attention import (
+    Chunk,
+    InPlace,
+    Look,
+    Reads,
+    SideBySide,
+    chunk_bias,
+    row_bias,
+)
 from streaming.cosyvoice.llm.body import Place, rotary_table
 from streaming.cosyvoice.llm.cache import KvCache
 from streaming.cosyvoice.llm.ids import FILL
 from streaming.cosyvoice.llm.model import SpeechLlm
 from streaming.cosyvoice.llm.packing import StepShape, idle_table
 from streaming.cosyvoice.llm.sampler import RING, Draw, Sampler
+from streaming.cosyvoice.tiles import Kernels
 
 
 class Stepper:
     """Model, cache and history of one decoder: what a captured step closes over."""
 
-    def __init__(self, model: SpeechLlm, cache: KvCache, sampler: Sampler) -> None:
+    def __init__(
+        self, model: SpeechLlm, cache: KvCache, sampler: Sampler, kernels: Kernels | None = None
+    ) -> None:
         sizes = model.sizes
+        self._kernels = kernels
         self.model = model
         self.cache = cache
         self.sampler = sampler
@@ -41,10 +53,7 @@ class Stepper:
         dtype = self.cache.keys.dtype
         reads = Reads(
             rows=shape.rows,
-            length=shape.length,
-            dense=shape.dense,
-            slots=slots[: shape.rows],
-            bias=row_bias(positions[: shape.rows], shape.length, dtype),
+            look=self._look(slots[: shape.rows], positions[: shape.rows], shape),
             chunks=chunks,
             chunk_biases=tuple(
                 chunk_bias(chunk, self._groups, self.device, dtype) for chunk in chunks
@@ -61,6 +70,12 @@ class Stepper:
         # Whatever it was, it can be fed: of a row that broke nothing more is heard.
         self.history[draws.slots, draws.steps % RING] = choices.clamp(0, FILL)
         return choices
+
+    def _look(self, slots: Tensor, positions: Tensor, shape: StepShape) -> Look:
+        if self._kernels is not None:
+            return InPlace(self._kernels, self.cache.tiles(slots, positions))
+        bias = row_bias(positions, shape.length, self.cache.keys.dtype)
+        return SideBySide(shape.length, shape.dense, slots, bias)
 
     def idle_table(self, shape: StepShape) -> Tensor:
         """A table of padding alone: it can be computed at any time and leaves nothing behind."""

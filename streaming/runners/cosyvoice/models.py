@@ -64,11 +64,13 @@ def build(settings: EngineSettings) -> Models:
     loaded = checkpoint.load(folder)
     llm = _llm(loaded).to(device, dtype).eval()
     sound = _vocoder(loaded).to(device).eval().fuse()
-    speed = speed_of(settings.cosyvoice, device)
+    speed = speed_of(settings.cosyvoice, device, dtype)
     record = speed.of_llm(llm)
     speed.of_vocoder(sound)
     euler = speed.of_flow()
-    network = flow_build.load(loaded.sizes.flow, loaded.flow, device, dtype, euler.compiled)
+    network = flow_build.load(
+        loaded.sizes.flow, loaded.flow, device, dtype, euler.compiled, euler.way
+    )
     gauge = card.gauge_of(device) if device.type == "cuda" else None
     needs = memory.Needs(memory.position_bytes(llm.sizes, dtype), page_bytes(network.shelves))
     share = _share(settings, needs, gauge)
@@ -77,7 +79,13 @@ def build(settings: EngineSettings) -> Models:
         device=device,
         device_name=name_of(device, dtype),
         tokenizer=TextTokenizer(loaded.vocab, loaded.merges, loaded.sizes.generation),
-        decoder=Decoder(llm, slots=share.slots, positions=share.positions, record=record),
+        decoder=Decoder(
+            llm,
+            slots=share.slots,
+            positions=share.positions,
+            record=record,
+            kernels=speed.kernels,
+        ),
         flow=Flow(
             network,
             budget_bytes=share.flow_bytes,

@@ -4,9 +4,11 @@ On ``meta`` a tensor has no numbers, so a step that comes through has read none;
 run again with other rows, so a step that is right then has kept none.
 """
 
+import plain_kernels
 import pytest
 import torch
 from capturing import Watched, tape
+from plain_kernels import in_place
 from tiny_steps import (
     GENERATIONS,
     euler_step,
@@ -16,19 +18,20 @@ from tiny_steps import (
     vocoder_step,
 )
 
+from streaming.cosyvoice.flow.attention import Gathered
 from streaming.cosyvoice.flow.base import FlowPrompt
 from streaming.cosyvoice.flow.batch import Shapes
+from streaming.cosyvoice.flow.build import network
 from streaming.cosyvoice.flow.graphs import Graphs
 from streaming.cosyvoice.flow.stream import Flow
-from streaming.cosyvoice.flow.v2.network import NetworkV2
-from streaming.cosyvoice.flow.v3.module import FlowV3
-from streaming.cosyvoice.flow.v3.network import NetworkV3
 from streaming.cosyvoice.sizes import LOOKAHEAD_TOKENS, SPEECH_TOKENS
 from streaming.cosyvoice.vocoder import graphs as vocoder_graphs
 from streaming.cosyvoice.vocoder.shapes import Shapes as VocoderShapes
 
 CPU = torch.device("cpu")
 DTYPES = [torch.float32, torch.float16, torch.bfloat16]
+WAYS = [pytest.param(Gathered, id="gathered"), pytest.param(in_place, id="in place")]
+"""Of a GPU's attention."""
 
 
 @pytest.fixture(scope="module", params=GENERATIONS)
@@ -36,15 +39,10 @@ def generation(request):
     return request.param
 
 
-def gathering(model):
-    """As on a GPU."""
-    kind = NetworkV3 if isinstance(model, FlowV3) else NetworkV2
-    return kind(model, device=CPU, gathered=True)
-
-
+@pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("dtype", DTYPES)
-def test_an_euler_step_asks_the_host_for_nothing(generation, dtype):
-    step = euler_step(generation, dtype)
+def test_an_euler_step_asks_the_host_for_nothing(generation, dtype, way):
+    step = euler_step(generation, dtype, way)
     with torch.no_grad(), Watched() as watched:
         made = step()
     assert made.shape == (6, 50, 80)
@@ -63,21 +61,24 @@ def test_a_step_of_the_vocoder_asks_the_host_for_nothing(generation, dtype):
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
-@pytest.mark.parametrize("dense", [True, False])
-def test_a_single_token_step_of_the_llm_asks_the_host_for_nothing(generation, dtype, dense):
-    step = llm_step(generation, dtype, dense=dense)
+@pytest.mark.parametrize(
+    "looks", [{"dense": True}, {"dense": False}, {"dense": False, "kernels": plain_kernels}]
+)
+def test_a_single_token_step_of_the_llm_asks_the_host_for_nothing(generation, dtype, looks):
+    step = llm_step(generation, dtype, **looks)
     with torch.no_grad(), Watched() as watched:
         choices = step()
     assert (choices.shape, choices.dtype) == ((4,), torch.int64)
     assert watched.seen > 100
 
 
-def test_replayed_euler_steps_are_the_steps_themselves(generation):
+@pytest.mark.parametrize("way", WAYS)
+def test_replayed_euler_steps_are_the_steps_themselves(generation, way):
     """Voices, hops and contexts of other lengths and at other Euler steps, in the same shapes."""
     few, model = Shapes((1, 2, 4), (2, 4, 6)), flow_module(generation)
-    plain = Flow(gathering(model), budget_bytes=1 << 26, shapes=few)
+    plain = Flow(network(model, CPU, torch.float32, way=way), budget_bytes=1 << 26, shapes=few)
     replayed = Flow(
-        gathering(model),
+        network(model, CPU, torch.float32, way=way),
         budget_bytes=1 << 26,
         shapes=few,
         wrap=lambda advance: Graphs(advance, tape, few),

@@ -5,20 +5,23 @@ What can also run without a GPU does so in its place, on a tape.
 
 import logging
 import threading
+from functools import partial
+from importlib import import_module
 
+import plain_kernels
 import pytest
 import torch
 from capturing import tape
 from tiny_steps import GENERATIONS, flow_module, vocoder
 
 from streaming.cosyvoice.capture import Captured, CudaRecord, give_back
+from streaming.cosyvoice.flow.attention import Gathered, InPlace
 from streaming.cosyvoice.flow.base import FlowPrompt
 from streaming.cosyvoice.flow.batch import Shapes
+from streaming.cosyvoice.flow.build import network
 from streaming.cosyvoice.flow.graphs import Graphs
 from streaming.cosyvoice.flow.stream import Flow
-from streaming.cosyvoice.flow.v2.network import NetworkV2
-from streaming.cosyvoice.flow.v3.module import FlowV3
-from streaming.cosyvoice.flow.v3.network import NetworkV3
+from streaming.cosyvoice.kernel_check import NEAR, failure
 from streaming.cosyvoice.llm.decoder import Decoder
 from streaming.cosyvoice.llm.model import SpeechLlm
 from streaming.cosyvoice.llm.script import LlmPrompt
@@ -40,6 +43,14 @@ def record(device):
     return CudaRecord() if device.type == "cuda" else tape
 
 
+@pytest.fixture(params=["gathered", "in place"])
+def kernels(request, device):
+    """Those of attention in place, where it is: on a GPU the real ones."""
+    if request.param == "gathered":
+        return None
+    return plain_kernels if device.type == "cpu" else import_module("streaming.cosyvoice.kernels")
+
+
 @pytest.fixture(params=GENERATIONS)
 def generation(request):
     return request.param
@@ -52,6 +63,13 @@ def all_is_captured(caplog, request):
         yield
     if "broken" not in request.node.name:
         assert "not captured" not in caplog.text
+
+
+@pytest.mark.cuda
+@pytest.mark.parametrize("dtype", NEAR, ids=str)
+def test_the_kernels_of_attention_in_place_compute_what_torch_does(dtype):
+    real = import_module("streaming.cosyvoice.kernels")
+    assert failure(real, torch.device("cuda"), dtype) is None
 
 
 def drawn(decoder):
@@ -69,13 +87,15 @@ def drawn(decoder):
     return tokens
 
 
-def test_a_language_model_draws_the_same(generation, device, record):
+def test_a_language_model_draws_the_same(generation, device, record, kernels):
     sizes = LlmSizes(generation, hidden=32, feed_forward=64, layers=2, heads=4, kv_heads=2)
     torch.manual_seed(1)
     plain = SpeechLlm(sizes).eval()
     there = SpeechLlm(sizes).eval()
     there.load_state_dict(plain.state_dict())
-    captured = Decoder(there.to(device), slots=3, positions=600, prefill_tokens=32, record=record)
+    captured = Decoder(
+        there.to(device), slots=3, positions=600, prefill_tokens=32, record=record, kernels=kernels
+    )
     if device.type == "cuda":  # on a tape all of them would take long
         captured.warm(4)
     expected = drawn(Decoder(plain, slots=3, positions=600, prefill_tokens=32))
@@ -104,18 +124,18 @@ def said(flow):
 
 
 @pytest.mark.parametrize(("dtype", "apart"), [(torch.float32, 1e-4), (torch.bfloat16, 0.3)])
-def test_a_flow_says_the_same(generation, device, record, dtype, apart):
+def test_a_flow_says_the_same(generation, device, record, kernels, dtype, apart):
     few, model = Shapes((1, 2, 4), (2, 4, 6)), flow_module(generation)
-    kind = NetworkV3 if isinstance(model, FlowV3) else NetworkV2
+    way = partial(InPlace, kernels=kernels) if kernels else Gathered
     room = {"budget_bytes": 1 << 26, "host_bytes": 1 << 26}
     captured = Flow(
-        kind(model, device=device, dtype=dtype, gathered=True),
+        network(model, device, dtype, way=way),
         shapes=few,
         wrap=lambda advance: Graphs(advance, record, few),
         **room,
     )
     captured.warm(4, 6)
-    plain = Flow(kind(model, device=CPU), **room)
+    plain = Flow(network(model, CPU, torch.float32), **room)
     for one, other in zip(said(captured), said(plain), strict=True):
         torch.testing.assert_close(one, other, atol=apart, rtol=0)
 

@@ -7,6 +7,7 @@ from functools import partial
 import torch
 from capturing import ELSEWHERE
 
+from streaming.cosyvoice.flow.attention import Gathered
 from streaming.cosyvoice.flow.base import FlowPrompt
 from streaming.cosyvoice.flow.batch import Shapes, batched
 from streaming.cosyvoice.flow.build import module, network
@@ -49,9 +50,10 @@ def vocoder(generation):
     return made
 
 
-def euler_step(generation, dtype):
+def euler_step(generation, dtype, way=Gathered):
     """Six blocks of two voices: what to call, for (6, 50, 80)."""
-    flow = Flow(network(flow_module(generation), ELSEWHERE, dtype), budget_bytes=1 << 26)
+    made = network(flow_module(generation), ELSEWHERE, dtype, way=way)
+    flow = Flow(made, budget_bytes=1 << 26)
     voice = flow.prepare(FlowPrompt((1,) * 60, torch.zeros(120, 80), torch.ones(192)))
     rows = batched([voice.run, voice.run], Shapes((6,), (4,)), ELSEWHERE)
     return partial(flow._advanced, rows)
@@ -63,13 +65,13 @@ def vocoder_step(generation, dtype):
     return partial(nowhere.forward, *nowhere._laid_out((), (), 3, 40))
 
 
-def llm_step(generation, dtype, *, dense=True):
+def llm_step(generation, dtype, *, dense=True, kernels=None):
     """Four single tokens: what to call, for four choices."""
     sizes = LlmSizes(generation, hidden=32, feed_forward=64, layers=2, heads=4, kv_heads=2)
     with ELSEWHERE:
         model = SpeechLlm(sizes).to(dtype)
     model.keep_in_float32()
     cache = KvCache(sizes, 8, 64, model.device, model.dtype)
-    stepper = Stepper(model, cache, RepetitionAware(model.ids, Sampling()))
+    stepper = Stepper(model, cache, RepetitionAware(model.ids, Sampling()), kernels)
     shape = StepShape(tokens=4, rows=4, length=64, dense=dense, draws=4)
     return partial(stepper.run, idle_table(shape, cache).to(ELSEWHERE), shape)

@@ -40,10 +40,9 @@ class Pages:
         return torch.cat([kept[rows.step, :, rows.before].flatten(0, 1), x], dim=1)
 
     def attend(self, layer: int, qkv: Tensor) -> Tensor:
-        """(3, 2 * B, heads, 50, head_dim) to (2 * B, ...)."""
-        _, rows, heads, *block = qkv.shape
-        qkv = qkv.reshape(3, rows // GUIDANCE_ROWS, GUIDANCE_ROWS * heads, *block)
-        return self._attention(self._kv[layer], qkv).view(rows, heads, *block)
+        """(2 * B, 50, 3, heads, head_dim) to (2 * B, 50, heads, head_dim)."""
+        pairs = qkv.view(-1, GUIDANCE_ROWS, *qkv.shape[1:])
+        return self._attention(self._kv[layer], pairs, None).flatten(0, 1)
 
 
 class Blocks:

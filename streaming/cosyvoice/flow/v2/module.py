@@ -131,5 +131,5 @@ class _NoPast:
         return F.pad(x, (0, 0, CONTEXT_FRAMES, 0))
 
     def attend(self, layer: int, qkv: Tensor) -> Tensor:  # noqa: ARG002 - all layers alike
-        query, key, value = qkv
-        return F.scaled_dot_product_attention(query, key, value, self.mask)
+        query, key, value = qkv.permute(2, 0, 3, 1, 4)
+        return F.scaled_dot_product_attention(query, key, value, self.mask).transpose(1, 2)

@@ -16,7 +16,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F  # noqa: N812 - torch's own custom
 
 from streaming.cosyvoice.compiling import Compile, as_it_is
-from streaming.cosyvoice.flow.attention import Gathered, Views
+from streaming.cosyvoice.flow.attention import Way, usual_way
 from streaming.cosyvoice.flow.base import GUIDANCE_ROWS, ZERO_PAGE, Piece, Rows, Shelf
 from streaming.cosyvoice.flow.solver import schedule
 from streaming.cosyvoice.flow.v2.conformer import UP_CONTEXT_TOKENS, UP_LAYERS, RelativeAttention
@@ -32,7 +32,7 @@ from streaming.cosyvoice.transfer import moved
 class NetworkV2:
     """``model``'s weights as a :class:`~streaming.cosyvoice.flow.base.Network`.
 
-    ``model`` is in float32 and stays as it is. ``gathered`` chooses the attention: by default
+    ``model`` is in float32 and stays as it is. ``way`` is that of its U-Net's attention; by default
     every device but the CPU gathers. ``compiled`` may compile what is done to a frame by itself.
     """
 
@@ -42,11 +42,11 @@ class NetworkV2:
         *,
         device: torch.device,
         dtype: torch.dtype = torch.float32,
-        gathered: bool | None = None,
+        way: Way | None = None,
         compiled: Compile = as_it_is,
     ) -> None:
         self._device, self._dtype = device, dtype
-        self._gathered = device.type != "cpu" if gathered is None else gathered
+        self._way = way or usual_way(device)
         self._sizes = model.sizes
         with torch.inference_mode():
             self._model = copy.deepcopy(model).to(device)
@@ -128,8 +128,7 @@ class NetworkV2:
     def velocity(self, rows: Rows, shelves: Mapping[str, Tensor]) -> Tensor:
         """(B, 2, 50, 80) float32."""
         kv = shelves["kv"]
-        attention = Gathered(rows, kv[0]) if self._gathered else Views(rows)
-        past = Pages(rows, attention, kv, shelves["near"])
+        past = Pages(rows, self._way(rows, kv[0]), kv, shelves["near"])
         conditions = torch.stack([rows.given, torch.zeros_like(rows.given)], dim=1)
         state = rows.x.to(self._dtype)[:, None].expand(-1, GUIDANCE_ROWS, -1, -1)
         frames = torch.cat([state, conditions], dim=-1).flatten(0, 1)

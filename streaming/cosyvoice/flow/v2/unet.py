@@ -43,7 +43,7 @@ class Past(Protocol):
         ...
 
     def attend(self, layer: int, qkv: Tensor) -> Tensor:
-        """(3, R, heads, T, head_dim) to (R, ...): over these frames and those before."""
+        """(R, T, 3, heads, head_dim) to (R, T, heads, head_dim): these frames and those before."""
         ...
 
 
@@ -119,8 +119,7 @@ class Attention(nn.Module):
         """(R, T, channels) to the same."""
         weights = self._weights() if self._joined is None else self._joined
         qkv = F.linear(x.to(weights.dtype), weights).view(*x.shape[:2], 3, self.heads, -1)
-        heard = past.attend(self.layer, qkv.permute(2, 0, 3, 1, 4))
-        return cast("Tensor", self.to_out[0](heard.transpose(1, 2).flatten(2)))
+        return cast("Tensor", self.to_out[0](past.attend(self.layer, qkv).flatten(2)))
 
 
 class FeedForward(nn.Module):

@@ -16,10 +16,10 @@ from torch import Tensor, nn
 from torch.nn import functional as F  # noqa: N812 - torch's own custom
 
 from streaming.cosyvoice.compiling import Compile, as_it_is
-from streaming.cosyvoice.flow.attention import Attention, Gathered, Views
+from streaming.cosyvoice.flow.attention import Attention, Way, usual_way
 from streaming.cosyvoice.flow.base import GUIDANCE_ROWS, Piece, Rows, Shelf
 from streaming.cosyvoice.flow.solver import schedule
-from streaming.cosyvoice.flow.v3.module import CONV_GROUPS, KERNEL, FlowV3, normed, turned
+from streaming.cosyvoice.flow.v3.module import CONV_GROUPS, KERNEL, FlowV3, normed
 from streaming.cosyvoice.sizes import BLOCK_FRAMES, EULER_STEPS, FRAMES_PER_TOKEN, MEL_BANDS
 from streaming.cosyvoice.transfer import moved
 
@@ -45,8 +45,8 @@ class NetworkV3:
     """``model``'s weights as a :class:`~streaming.cosyvoice.flow.base.Network`.
 
     ``model`` is in float32; for the same device and precision weights are shared, else copied.
-    ``gathered`` chooses the attention: by default every device but the CPU gathers. ``compiled``
-    may compile what a layer does to a frame by itself.
+    ``way`` is that of its attention; by default every device but the CPU gathers. ``compiled`` may
+    compile what a layer does to a frame by itself.
     """
 
     def __init__(
@@ -55,12 +55,12 @@ class NetworkV3:
         *,
         device: torch.device,
         dtype: torch.dtype = torch.float32,
-        gathered: bool | None = None,
+        way: Way | None = None,
         compiled: Compile = as_it_is,
     ) -> None:
         self._device, self._dtype = device, dtype
         self._modulate, self._feed_forward = compiled(modulated), compiled(fed_forward)
-        self._gathered = device.type != "cpu" if gathered is None else gathered
+        self._way = way or usual_way(device)
         self._sizes = model.sizes
         with torch.inference_mode():
             self._embedding = copy.deepcopy(model.input_embedding).to(device)
@@ -145,10 +145,9 @@ class NetworkV3:
     def velocity(self, rows: Rows, shelves: Mapping[str, Tensor]) -> Tensor:
         """(B, 2, 50, 80) float32."""
         shelf = shelves["kv"]
-        attention: Attention = Gathered(rows, shelf[0]) if self._gathered else Views(rows)
+        attention = self._way(rows, shelf[0])
         frame = torch.arange(BLOCK_FRAMES, device=self._device)
         turn = self._rotary(rows.position[:, None] + frame)
-        turn = turn[:, :, None, :, None]  # one for both guidance rows, for queries and keys
         frames = self._embedded(rows, shelves["near"])
         for layer, kept in zip(self._layers, shelf, strict=True):
             says = layer.says[rows.step][:, :, None, None]
@@ -184,10 +183,7 @@ class NetworkV3:
         sizes = self._sizes
         asked = self._modulate(frames, shift, scale, self._dtype)
         qkv = F.linear(asked, *layer.qkv).view(*frames.shape[:3], 3, sizes.heads, sizes.head_dim)
-        qkv[..., :2, 0, :] = turned(qkv[..., :2, 0, :], turn)
-        seen = attention(kept, qkv.permute(3, 0, 1, 4, 2, 5).flatten(2, 3))
-        seen = seen.view(-1, GUIDANCE_ROWS, sizes.heads, BLOCK_FRAMES, sizes.head_dim)
-        mixed = F.linear(seen.transpose(2, 3).flatten(3), *layer.out)
+        mixed = F.linear(attention(kept, qkv, turn).flatten(3), *layer.out)
         return frames + gate * mixed
 
     def _fed_forward(self, layer: Layer, frames: Tensor, says: tuple[Tensor, ...]) -> Tensor:

@@ -6,9 +6,11 @@ import itertools
 
 import pytest
 import torch
+from plain_kernels import in_place
 from torch.nn.attention import SDPBackend, sdpa_kernel
 from torch.utils.flop_counter import FlopCounterMode
 
+from streaming.cosyvoice.flow.attention import Gathered, Views
 from streaming.cosyvoice.flow.base import FlowPrompt
 from streaming.cosyvoice.flow.pool import OutOfPages
 from streaming.cosyvoice.flow.v3.module import FlowV3
@@ -297,11 +299,11 @@ class TestCancel:
         del hop
         assert flow.pool.free == before
 
-    @pytest.mark.parametrize("gathered", [False, True])
+    @pytest.mark.parametrize("way", [Views, Gathered, in_place])
     def test_it_leaves_no_trace_in_who_takes_its_pages(
-        self, tiny, make_flow, make_prompt, make_tokens, finish, gathered
+        self, tiny, make_flow, make_prompt, make_tokens, finish, way
     ):
-        network = NetworkV3(tiny, device=torch.device("cpu"), gathered=gathered)
+        network = NetworkV3(tiny, device=torch.device("cpu"), way=way)
         flow = make_flow(pages=4, network=network)
         for shelf in flow.pool.shelves.values():
             shelf[..., 2:, :, :] = torch.nan

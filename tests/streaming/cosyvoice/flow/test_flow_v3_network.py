@@ -6,10 +6,13 @@ import json
 
 import pytest
 import torch
+from plain_kernels import in_place
 from torch.utils._python_dispatch import TorchDispatchMode
 
+from streaming.cosyvoice.flow.attention import Gathered, Views
 from streaming.cosyvoice.flow.batch import Shapes
-from streaming.cosyvoice.flow.v3.module import FlowV3, turned
+from streaming.cosyvoice.flow.rotary import turned
+from streaming.cosyvoice.flow.v3.module import FlowV3
 from streaming.cosyvoice.flow.v3.network import NetworkV3
 
 CPU = torch.device("cpu")
@@ -24,13 +27,11 @@ def test_names_and_shapes_are_the_checkpoints(golden_dir, golden_sizes):
     assert {name: list(value.shape) for name, value in model.state_dict().items()} == named
 
 
-@pytest.mark.parametrize("gathered", [False, True])
+@pytest.mark.parametrize("way", [Views, Gathered, in_place])
 @pytest.mark.parametrize("dtype", HALF_ERROR, ids=str)
-def test_half_precision_stays_near(
-    tiny, make_flow, make_prompt, make_tokens, speak, dtype, gathered
-):
+def test_half_precision_stays_near(tiny, make_flow, make_prompt, make_tokens, speak, dtype, way):
     prompt, tokens = make_prompt(67), make_tokens(90)
-    network = NetworkV3(tiny, device=CPU, dtype=dtype, gathered=gathered)
+    network = NetworkV3(tiny, device=CPU, dtype=dtype, way=way)
     flow = make_flow(network=network)
     mel, _ = speak(flow, flow.voice(prompt), tokens)
     assert mel.dtype == torch.float32
@@ -52,8 +53,9 @@ def test_the_model_it_is_made_of_stays_as_it_was(tiny):
     assert all(value.dtype == torch.float32 for value in after.values())
 
 
-def test_gathered_attention_comes_to_the_same(tiny, make_flow, make_prompt, make_tokens, speak):
-    flow = make_flow(network=NetworkV3(tiny, device=CPU, gathered=True))
+@pytest.mark.parametrize("way", [Gathered, in_place])
+def test_any_attention_comes_to_the_same(tiny, make_flow, make_prompt, make_tokens, speak, way):
+    flow = make_flow(network=NetworkV3(tiny, device=CPU, way=way))
     prompt, tokens = make_prompt(67), make_tokens(120)
     mel, _ = speak(flow, flow.voice(prompt), tokens, (0, 1))
     assert (mel - tiny.one_pass(prompt, tokens, streaming=True)).abs().max() < 5e-6
@@ -75,7 +77,7 @@ class Asked(TorchDispatchMode):
 def test_a_step_asks_the_device_nothing_and_launches_as_much_for_many_as_for_one(
     tiny, make_flow, make_prompt, make_tokens
 ):
-    flow = make_flow(pages=80, network=NetworkV3(tiny, device=CPU, gathered=True))
+    flow = make_flow(pages=80, network=NetworkV3(tiny, device=CPU, way=Gathered))
     voice = flow.voice(make_prompt(67))
     launched = []
     for contexts in (1, 6):
@@ -103,7 +105,7 @@ def test_a_step_is_one_graph_whatever_contexts_are_in_it(
 
     torch.compiler.reset()
     flow = make_flow(
-        network=NetworkV3(tiny, device=CPU, gathered=True),
+        network=NetworkV3(tiny, device=CPU, way=Gathered),
         shapes=Shapes(rows=(2,), pages=(8,)),
         wrap=compiled,
     )

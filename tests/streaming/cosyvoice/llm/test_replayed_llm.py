@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import plain_kernels
 import pytest
 from capturing import tape
 from tiny_llms import TinyLlm
@@ -41,6 +42,22 @@ def test_contexts_that_come_and_go_draw_the_same(generation: Generation, tiny_ll
     assert drawn[0] == drawn[1] == drawn[2]
     assert all(drawn[0])
     assert taped.warm(64) == warmed.times  # nothing was left to record
+
+
+@pytest.mark.parametrize("generation", ["cosyvoice3", "cosyvoice2"])
+def test_where_they_read_in_place_they_draw_the_same_in_fewer_shapes(
+    generation: Generation, tiny_llm: TinyLlm
+) -> None:
+    record = Counted()
+    plain = Decoder(tiny_llm(generation), slots=6, positions=160)
+    in_place, taped = (
+        Decoder(tiny_llm(generation), slots=6, positions=160, record=how, kernels=plain_kernels)
+        for how in (None, record)
+    )
+    assert taped.warm(64) == record.times == len([1, 2, 4, 8])
+    drawn = [spoken(decoder) for decoder in (plain, in_place, taped)]
+    assert drawn[0] == drawn[1] == drawn[2]
+    assert taped.warm(64) == record.times
 
 
 def test_what_cannot_be_recorded_runs_as_it_is(

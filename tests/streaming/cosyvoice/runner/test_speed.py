@@ -1,34 +1,45 @@
 """Which speed switches there are on a device, and what is said of those there are not."""
 
 import json
+import sys
 
+import plain_kernels
 import pytest
 import torch
 
+import streaming.cosyvoice
 from streaming.config import CosyVoiceSettings
 from streaming.cosyvoice.capture import CudaRecord
 from streaming.cosyvoice.compiling import Compiled, as_it_is
-from streaming.cosyvoice.flow.graphs import SHAPES, Graphs
+from streaming.cosyvoice.flow.attention import InPlace
+from streaming.cosyvoice.flow.graphs import IN_PLACE_SHAPES, SHAPES, Graphs
 from streaming.cosyvoice.llm.body import RmsNorm
 from streaming.cosyvoice.llm.model import SpeechLlm
 from streaming.cosyvoice.sizes import LlmSizes, VocoderSizes
 from streaming.cosyvoice.vocoder import VocoderV2, VocoderV3
 from streaming.cosyvoice.vocoder.graphs import Graphs as VocoderGraphs
 from streaming.runners.cosyvoice import speed
-from streaming.runners.cosyvoice.speed import speed_of
 
 CPU, CUDA = torch.device("cpu"), torch.device("cuda")
 PLAIN, COMPILE = CosyVoiceSettings(), CosyVoiceSettings(compile=True)
+APART = CosyVoiceSettings(in_place=False)
 
 
 @pytest.fixture
 def triton(monkeypatch):
-    """``triton(there)``: whether it is installed."""
+    """``triton(there)``: whether it is installed, with kernels that work, or fail because of."""
 
-    def put(there):
+    def put(there, why=None):
         monkeypatch.setattr(speed, "find_spec", lambda _: object() if there else None)
+        monkeypatch.setattr(streaming.cosyvoice, "kernels", plain_kernels, raising=False)
+        monkeypatch.setitem(sys.modules, "streaming.cosyvoice.kernels", plain_kernels)
+        monkeypatch.setattr(speed, "failure", lambda *_: why)
 
     return put
+
+
+def speed_of(settings, device):
+    return speed.speed_of(settings, device, torch.float32)
 
 
 def said(capfd):
@@ -52,26 +63,47 @@ def test_compiling_that_a_cpu_cannot_have_is_said_once(capfd):
 
 
 def test_on_cuda_steps_are_graphs(capfd):
-    found = speed_of(PLAIN, CUDA)
+    found = speed_of(APART, CUDA)
     assert (found.how, found.compiled, found.record) == ("cuda graphs", as_it_is, CudaRecord)
     euler = found.of_flow()
-    assert euler.shapes is SHAPES
+    assert (euler.shapes, euler.way) == (SHAPES, None)
     assert isinstance(euler.wrap(lambda rows: rows.x), Graphs)
     assert said(capfd) == []
+
+
+def test_with_triton_attention_is_in_place(triton, capfd):
+    triton(there=True)
+    found = speed_of(PLAIN, CUDA)
+    assert (found.how, found.kernels) == ("cuda graphs, attention in place", plain_kernels)
+    euler = found.of_flow()
+    assert euler.shapes is IN_PLACE_SHAPES
+    assert euler.way.func is InPlace
+    assert said(capfd) == []
+
+
+def test_kernels_that_fail_are_not_used_and_that_is_said(triton, capfd):
+    triton(there=True, why="its kernels fail here: no compiler")
+    found = speed_of(PLAIN, CUDA)
+    assert (found.how, found.kernels) == ("cuda graphs", None)
+    assert found.of_flow().shapes is SHAPES
+    (line,) = said(capfd)
+    assert (line["event"], line["level"]) == ("attention_not_in_place", "warning")
+    assert line["why"] == "its kernels fail here: no compiler"
 
 
 def test_without_triton_they_are_not_compiled_and_that_is_said(triton, capfd):
     triton(there=False)
     found = speed_of(COMPILE, CUDA)
     assert (found.how, found.compiled, found.record) == ("cuda graphs", as_it_is, CudaRecord)
-    (line,) = said(capfd)
-    assert "Triton is not installed" in line["why"]
+    lines = said(capfd)
+    assert [line["event"] for line in lines] == ["not_compiled", "attention_not_in_place"]
+    assert all("Triton is not installed" in line["why"] for line in lines)
 
 
 def test_with_triton_all_networks_are_compiled(triton, capfd):
     triton(there=True)
     found = speed_of(COMPILE, CUDA)
-    assert found.how == "compiled, cuda graphs"
+    assert found.how == "compiled, cuda graphs, attention in place"
     assert found.of_flow().compiled is Compiled
     with torch.device("meta"):
         llm = SpeechLlm(LlmSizes("cosyvoice3", hidden=32, layers=2, heads=4, kv_heads=2))

@@ -7,8 +7,10 @@ import random
 
 import pytest
 import torch
+from plain_kernels import in_place
 from torch.utils.flop_counter import FlopCounterMode
 
+from streaming.cosyvoice.flow.attention import Gathered, Views
 from streaming.cosyvoice.flow.base import FlowPrompt
 from streaming.cosyvoice.flow.batch import Shapes
 from streaming.cosyvoice.flow.stream import Flow
@@ -106,11 +108,11 @@ def test_without_a_window_only_attention_grows(flow, make_prompt, make_tokens, h
     assert len(set(work[1:-1])) == 1
 
 
-@pytest.mark.parametrize("options", [{}, {"gathered": True}])
+@pytest.mark.parametrize("way", [Views, Gathered, in_place])
 def test_contexts_in_one_batch_hear_nothing_of_each_other(
-    tiny, make_flow, make_prompt, make_tokens, hops_of, say, options
+    tiny, make_flow, make_prompt, make_tokens, hops_of, say, way
 ):
-    network = NetworkV2(tiny, device=torch.device("cpu"), **options)
+    network = NetworkV2(tiny, device=torch.device("cpu"), way=way)
     flow = make_flow(pages=100, network=network, shapes=Shapes(rows=(4, 8, 16, 32), pages=(4, 8)))
     voices = [flow.voice(make_prompt(count, seed)) for seed, count in enumerate((17, 36, 61))]
     spoken = [(voices[n % 3], make_tokens(20 + 13 * n, n), (None, 1)[n % 2]) for n in range(8)]
@@ -193,13 +195,18 @@ def test_a_voice_is_shared_and_what_is_held_is_counted(flow, make_prompt, make_t
 
 
 @pytest.mark.parametrize(
-    ("dtype", "gathered", "error"),
-    [(torch.bfloat16, False, 0.05), (torch.bfloat16, True, 0.05), (torch.float16, False, 0.01)],
+    ("dtype", "way", "error"),
+    [
+        (torch.bfloat16, Views, 0.05),
+        (torch.bfloat16, Gathered, 0.05),
+        (torch.bfloat16, in_place, 0.05),
+        (torch.float16, Views, 0.01),
+    ],
 )
-def test_half_precision_stays_near(golden_case, make_flow, say, dtype, gathered, error):
+def test_half_precision_stays_near(golden_case, make_flow, say, dtype, way, error):
     """On the golden model, whose mel reaches 5: 0.024 and 0.0033 are seen."""
     model, prompt, tokens, named = golden_case
-    network = NetworkV2(model, device=torch.device("cpu"), dtype=dtype, gathered=gathered)
+    network = NetworkV2(model, device=torch.device("cpu"), dtype=dtype, way=way)
     flow = make_flow(pages=8, network=network)
     mel = say(flow, flow.begin(flow.voice(prompt)), tokens)
     assert furthest(mel, named["mel_streaming"][0].T) < error
