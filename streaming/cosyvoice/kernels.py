@@ -23,6 +23,9 @@ LEAST = 16
 TOGETHER = 8
 """Each tile begins at a multiple of so many numbers, so that they are read so many at a time."""
 
+STAGES = 2
+"""A tile is read while the one before it is computed with."""
+
 LOG2_E = math.log2(math.e)
 
 
@@ -52,8 +55,8 @@ def attend(query: Tensor, keys: Tensor, values: Tensor, tiles: Tiles) -> Tensor:
         KEY_ROWS=_filled(tiles.keys),
         COLUMNS=_filled(size),
         TOGETHER=TOGETHER,
-        num_warps=8 if query.dtype == torch.float32 else 4,
-        num_stages=2,
+        num_warps=warps(query.dtype == torch.float32),
+        num_stages=STAGES,
     )
     return made
 
@@ -81,6 +84,11 @@ def keep(qkv: Tensor, turn: Tensor | None, shelf: Tensor, begins: Tensor) -> Non
         COLUMNS=_filled(size),
         PAIRS=_filled(size // 2),
     )
+
+
+def warps(in_float32: bool) -> int:
+    """Threads of a program, in 32s: numbers twice as wide need twice the registers."""
+    return 8 if in_float32 else 4
 
 
 def _filled(count: int) -> int:

@@ -17,9 +17,10 @@ from streaming.config import CosyVoiceSettings, EngineSettings
 from streaming.cosyvoice.flow.pool import RESERVED
 from streaming.cosyvoice.sizes import LlmSizes
 
-LLM_SHARE = 0.25
-"""The LLM's keys and values have at most this share of the budget, but for a single context, which
-may have more."""
+PAGES_A_SLOT = 3
+"""There are no more slots of the LLM than contexts that the flow could have begun: with the block
+that completes the recording, one that was said and one under way, the recording being another's
+too."""
 
 WORKING_SHARE = 0.1
 """This share of the budget is left for what steps need while they run."""
@@ -88,7 +89,7 @@ class Share:
 
 
 def share_out(settings: EngineSettings, needs: Needs, free: int) -> Share:
-    """Slots for as many contexts as the settings allow, or as a quarter of the budget holds.
+    """Slots for as many contexts as the settings allow, or as LLM and flow could have begun.
 
     ``free`` is what is free on the device. Raises ``ValueError`` where there is not room for a
     single context, or where ``flow_mib`` would not hold what the flow keeps of one.
@@ -102,7 +103,7 @@ def share_out(settings: EngineSettings, needs: Needs, free: int) -> Share:
         raise ValueError(_flow_too_little(asked, least))
     room = budget - working - least
     slot = needs.position * (asked.positions + 1)
-    slots = min(settings.slots, min(int(budget * LLM_SHARE), room) // slot)
+    slots = min(settings.slots, room // (slot + PAGES_A_SLOT * needs.page))
     positions = asked.positions
     if slots < 1:
         slots = 1

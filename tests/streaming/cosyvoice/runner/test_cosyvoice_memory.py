@@ -61,13 +61,20 @@ def test_on_a_large_card_every_slot_there_may_be_has_all_its_positions():
     assert share.reserve_bytes == memory.RESERVE_BYTES
 
 
+@pytest.mark.parametrize("free_mib", [10_000, 24_000, 130_000])
+def test_there_are_no_more_slots_than_contexts_that_the_flow_could_begin(free_mib):
+    share = share_out(settings(), NEEDS, free_mib * MIB)
+    begun = share.slots * memory.PAGES_A_SLOT * NEEDS.page
+    assert 0.8 * share.flow_bytes < begun < share.flow_bytes
+
+
 def test_on_a_small_one_there_are_fewer_slots():
     share = share_out(settings(slots=200), NEEDS, 4000 * MIB)
     assert 1 <= share.slots < 20
     assert share.positions == 4096
 
 
-def test_where_a_quarter_holds_no_context_one_may_have_more():
+def test_where_there_is_room_for_no_context_one_may_have_what_there_is():
     needs = Needs(position=200_000, page=90 * MIB)
     share = share_out(settings(), needs, 2400 * MIB)
     assert (share.slots, share.positions) == (1, 4096)
