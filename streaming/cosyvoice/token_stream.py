@@ -44,6 +44,7 @@ class TokenStream:
         while kept and (
             pieces[kept - 1] == begun
             or places[kept - 1][1] > limit
+            or places[kept - 1][1] > places[kept][0]  # one character that composing takes apart
             or _is_accent(self.held[places[kept][0]])
         ):
             kept -= 1

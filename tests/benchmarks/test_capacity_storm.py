@@ -9,7 +9,7 @@ from simulated import Simulated
 from streaming.admission import Admission
 from streaming.scheduler import UnderWay
 
-CONTEXTS = 10_000
+CONTEXTS = 3_000
 AT_ONCE = 100
 IN_FLIGHT = {"llm": 2, "flow": 1, "vocoder": 1}
 """Steps that may be under way for a context whose cancel is read."""

@@ -6,10 +6,12 @@ folder of golden cases the tests that need it are skipped, with the reason.
 
 from __future__ import annotations
 
+import ctypes
+import gc
 import importlib.util
 import json
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -64,6 +66,16 @@ def one_thread() -> None:
     import torch  # noqa: PLC0415 - this file is read without torch too
 
     torch.set_num_threads(1)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def memory_given_back() -> Iterator[None]:
+    """What a file's networks took is free for the next one's: the allocator would keep most."""
+    yield
+    gc.collect()
+    trim = getattr(ctypes.CDLL(None) if os.name == "posix" else None, "malloc_trim", None)
+    if trim is not None:  # of glibc alone
+        trim(0)
 
 
 @pytest.fixture(scope="session")

@@ -28,8 +28,9 @@ def settings(made):
     )
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def runner(settings):
     runner = WatchedRunner(settings)
     runner.load()
-    return runner
+    yield runner
+    runner.unload()

@@ -23,7 +23,9 @@ def checkpoint(generation, tmp_path_factory):
 @pytest.fixture(scope="session")
 def runner(checkpoint, tmp_path_factory):
     """One for all tests of a generation: what a test leaves behind is a fault."""
-    return load(checkpoint, tmp_path_factory.mktemp("voices"))
+    runner = load(checkpoint, tmp_path_factory.mktemp("voices"))
+    yield runner
+    runner.unload()
 
 
 @pytest.fixture

@@ -23,10 +23,12 @@ def replaying(checkpoint, tmp_path_factory):
 
     with pytest.MonkeyPatch.context() as patch:
         for vocoder in (VocoderV3, VocoderV2):
-            patch.setattr(vocoder, "usual_shapes", Shapes((1, 2), (32, 110)))
+            patch.setattr(vocoder, "usual_shapes", Shapes((1, 2), (32, 64)))
         found = Speed("on tape", record=lambda: record, kernels=plain_kernels)
         patch.setattr(models, "speed_of", lambda *_: found)
-        runner = load(checkpoint, tmp_path_factory.mktemp("replaying"), max_batch=2)
+        # Each tape keeps all that a step computed.
+        folder = tmp_path_factory.mktemp("replaying")
+        runner = load(checkpoint, folder, max_batch=2, positions=512)
     return runner, recorded
 
 

@@ -46,7 +46,8 @@ def test_what_a_crowd_costs_is_found_out_once(checkpoint, tmp_path, monkeypatch)
 
     monkeypatch.setattr(Speech, "step", counted)
     monkeypatch.setattr(rehearsal, "CROWDS", {8: float("inf")})  # however slow the machine
-    runner = load(checkpoint, tmp_path, slots=8, flow_mib=64)
+    monkeypatch.setattr(rehearsal, "_SENTENCE", "Hi.")
+    runner = load(checkpoint, tmp_path, slots=8, flow_mib=64, rehearsed=True)
     assert max(batches) == 8
     learned = runner.stages
     runner.unload()

@@ -36,10 +36,15 @@ class NullStream:
         return lambda: None
 
 
+@pytest.fixture(scope="module")
+def in_place(runner):
+    """What the contexts make without threads."""
+    return {ctx: alone(runner, text, seed=ctx) for ctx, text in TEXTS.items()}
+
+
 @pytest.fixture(params=[1, 4])
-def threaded(request, runner, monkeypatch):
+def threaded(request, runner, in_place, monkeypatch):
     """The runner that all tests of a generation share, its stages in one thread or in three."""
-    in_place = {ctx: alone(runner, text, seed=ctx) for ctx, text in TEXTS.items()}
     before, inline = runner._speech, runner.stages
     flow = before.models.flow
     host, flow.host = flow.host, HostMemory(flow.pool, 1 << 30)
