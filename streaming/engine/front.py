@@ -52,7 +52,7 @@ class TextLoop:
         for message in self._channel.receive(self._rest_s()):
             self._take(message)
         answers = [answer for ctx in list(self._waiting) for answer in self._next(ctx)]
-        self._channel.send(answers + self._front.tick(self._clock.now()))
+        self._channel.send(answers + self._front.tick(self._clock.now(), self._waiting))
 
     def _rest_s(self) -> float | None:
         if self._waiting:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import heapq
 import logging
+from collections.abc import Collection
 
 from streaming.config import TextSettings
 from streaming.messages import (
@@ -62,12 +63,17 @@ class FrontEnd:
             heapq.heappop(self._queue)
         return None
 
-    def tick(self, now_s: float) -> list[FromText]:
-        """What is let go because its time has come."""
+    def tick(self, now_s: float, telling: Collection[int] = ()) -> list[FromText]:
+        """What is let go because its time has come.
+
+        Not of contexts of which more is there to be handled: they wait for nothing.
+        """
         out: list[FromText] = []
         while (due_s := self.due_s()) is not None and due_s <= now_s:
             _, ctx = heapq.heappop(self._queue)
             del self._due_s[ctx]
+            if ctx in telling:  # its next message says when anew
+                continue
             try:
                 out += self._segments(ctx, self._texts[ctx].tick(now_s))
                 self._schedule(ctx)

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, cast
 
+import msgspec
+
 from streaming.clock import ManualClock
 from streaming.config import TextSettings
 from streaming.engine.channel import Channel
@@ -20,6 +22,7 @@ from streaming.messages import (
     TextSegments,
     ToText,
 )
+from streaming.segment import Segment
 from streaming.text.frontend import FrontEnd
 
 LONG = "A sentence with some words in it. " * 200
@@ -41,11 +44,17 @@ class Pipe:
         self.said += messages
 
 
-def loop(*messages: ToText) -> tuple[TextLoop, Pipe]:
+def loop(*messages: ToText, clock: ManualClock | None = None) -> tuple[TextLoop, Pipe]:
     pipe = Pipe()
     pipe.inbox += messages
-    front = FrontEnd(TextSettings())
-    return TextLoop(front, cast("Channel[ToText]", pipe), cast("Any", ManualClock())), pipe
+    front, clock = FrontEnd(TextSettings()), clock or ManualClock()
+    return TextLoop(front, cast("Channel[ToText]", pipe), cast("Any", clock)), pipe
+
+
+def segments_of(pipe: Pipe) -> list[Segment]:
+    return [
+        segment for said in pipe.said if isinstance(said, TextSegments) for segment in said.segments
+    ]
 
 
 def opened(ctx: int) -> TextOpen:
@@ -71,11 +80,29 @@ def test_a_long_text_comes_out_whole_and_its_end_last() -> None:
     texts, pipe = loop(opened(1), TextAppend(ctx=1, delta=LONG), TextEnd(ctx=1))
     for _ in range(len(LONG) // PIECE_CHARS + 3):
         texts.turn()
-    segments = [
-        segment for said in pipe.said if isinstance(said, TextSegments) for segment in said.segments
-    ]
-    assert "".join(segment.source for segment in segments).strip() == LONG.strip()
+    assert "".join(segment.source for segment in segments_of(pipe)).strip() == LONG.strip()
     assert isinstance(pipe.said[-1], TextEnded)
+
+
+class SlowClock(ManualClock):
+    """Whatever is done takes a second."""
+
+    def now(self) -> float:
+        self.advance(1.0)
+        return super().now()
+
+
+def test_nothing_is_let_go_by_time_in_the_midst_of_what_has_come() -> None:
+    price = "It costs $4." + "75 at most."
+    texts, pipe = loop(
+        msgspec.structs.replace(opened(1), max_delay_ms=50),
+        TextAppend(ctx=1, delta=price.rjust(PIECE_CHARS + len("75 at most."))),
+        TextAppend(ctx=1, delta=" And so"),
+        clock=SlowClock(),
+    )
+    for _ in range(4):
+        texts.turn()
+    assert [segment.source.strip() for segment in segments_of(pipe)] == [price, "And so"]
 
 
 def test_what_was_dropped_is_not_worked_on() -> None:
