@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import itertools
+import os
 import time
 import urllib.error
 import urllib.request
@@ -410,10 +411,14 @@ class TestMessageSizes:
 
 
 class TestStarting:
-    async def test_a_model_that_cannot_load_is_told_everywhere(self, start_server) -> None:
+    async def test_a_model_that_cannot_load_is_told_everywhere(
+        self, start_server, monkeypatch, tmp_path
+    ) -> None:
         # DEP-02
-        server = start_server(wait=False, engine__default_voice="nobody")
-        status, body = await _until(server, "/readyz", lambda _, body: b"nobody" in body)
+        (tmp_path / "hibari.py").write_text("raise OSError('the model is damaged')\n")
+        monkeypatch.setenv("PYTHONPATH", str(tmp_path), prepend=os.pathsep)
+        server = start_server(wait=False, engine__runner="embedded")
+        status, body = await _until(server, "/readyz", lambda _, body: b"damaged" in body)
         assert status == 503
         assert b'"ready":false' in body
         assert (await _get(server, "/healthz"))[0] == 200
@@ -421,7 +426,7 @@ class TestStarting:
             await talk.send("text", delta="Hello.")
             error = await talk.until("error")
         assert (error["status"], error["fatal"]) == (503, False)
-        assert "nobody" in error["message"]
+        assert "the model is damaged" in error["message"]
 
     async def test_while_the_model_loads_the_page_is_there_and_says_so(self, start_server) -> None:
         # DEP-06, DEP-07
