@@ -216,7 +216,13 @@ class Connection:
         self._session = session
         session.attach(self._wire)
         session.tell(self._ready(session, resumed=False))
-        session.log.info("session began", codec=terms.audio.codec, traceparent=hello.traceparent)
+        peer = self._websocket.client
+        session.log.info(
+            "session began",
+            codec=terms.audio.codec,
+            peer=peer.host if peer else None,
+            traceparent=hello.traceparent,
+        )
         return session
 
     def _resume(self, asked: requests.ResumeRequest) -> Session:

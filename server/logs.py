@@ -58,6 +58,10 @@ _QUIET = ("websockets", "asyncio")
 """Libraries that tell every frame they see at ``debug``, texts included: never below info."""
 
 
+_TWICE = "uvicorn.error"
+"""Says at ``info`` what lines of ours say with session and client: that is for ``debug``."""
+
+
 def configure(
     settings: LogSettings, secrets: Sequence[str] = (), stream: TextIO | None = None
 ) -> None:
@@ -99,6 +103,8 @@ def _install(handler: logging.Handler, level: str) -> None:
     root.setLevel(level)
     for name in _QUIET:
         logging.getLogger(name).setLevel(max(root.level, logging.INFO))
+    talkative = logging.DEBUG if root.level == logging.DEBUG else max(root.level, logging.WARNING)
+    logging.getLogger(_TWICE).setLevel(talkative)
 
 
 def _shared(secrets: Sequence[str]) -> list[Processor]:
@@ -127,7 +133,13 @@ def _rendering(*, as_json: bool, colors: bool) -> list[Processor]:
         dumps = functools.partial(json.dumps, ensure_ascii=False)
         render = structlog.processors.JSONRenderer(serializer=dumps, default=repr)
         return [remove, _in_order, render]
-    return [remove, _escape_controls, structlog.dev.ConsoleRenderer(colors=colors)]
+    console = structlog.dev.ConsoleRenderer(colors=colors)
+    return [remove, _without_nothing, _escape_controls, console]
+
+
+def _without_nothing(_logger: WrappedLogger, _method: str, event: EventDict) -> EventDict:
+    """A program expects every field; people read what there is."""
+    return {name: value for name, value in event.items() if value is not None}
 
 
 def _in_order(_logger: WrappedLogger, _method: str, event: EventDict) -> EventDict:

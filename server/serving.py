@@ -64,6 +64,7 @@ class DrainingServer(uvicorn.Server):
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         """Drain, then shut down as uvicorn does."""
+        log.info("stopping", drain_s=self._app.settings.drain_s)
         if self._announcing is not None:
             self._announcing.cancel()
         drain = asyncio.create_task(self._app.drain())
@@ -73,6 +74,7 @@ class DrainingServer(uvicorn.Server):
         with contextlib.suppress(asyncio.CancelledError):
             await drain
         await super().shutdown(sockets)
+        log.info("stopped")
 
 
 def build(settings: Settings) -> DrainingServer:

@@ -38,6 +38,7 @@ def logging_as_before():
     yield
     root.handlers[:] = handlers
     root.setLevel(level)
+    logging.getLogger("uvicorn.error").setLevel(logging.NOTSET)
     structlog.reset_defaults()
     structlog.contextvars.clear_contextvars()
 
@@ -82,6 +83,21 @@ class TestForm:
             structlog.get_logger("x").info("hello", a=1)
         (line,) = lines_of(out)
         assert list(line) == ["timestamp", "level", "logger", "event", "session", "ctx", "a"]
+
+    def test_people_are_not_shown_what_is_not_there(self):
+        out = configured(format="console")
+        structlog.get_logger("x").info("hello", metadata=None, a=0)
+        assert "metadata" not in out.getvalue()
+        assert "a=0" in out.getvalue()
+
+    @pytest.mark.parametrize(("level", "told"), [("info", False), ("debug", True)])
+    def test_what_uvicorn_says_of_each_connection_is_for_debug(self, level, told):
+        out = configured(level=level)
+        logging.getLogger("uvicorn.error").info("connection open")
+        logging.getLogger("uvicorn.error").error("no such address")
+        events = [line["event"] for line in lines_of(out)]
+        assert ("connection open" in events) is told
+        assert "no such address" in events
 
     def test_session_and_context_stand_in_every_line_inside(self):
         out = configured()
@@ -304,7 +320,8 @@ async def test_a_token_in_a_query_or_subprotocol_never_reaches_uvicorns_lines(le
             assert await socket.recv() == "hello"
     events = [line["event"] for line in lines_of(out)]
     assert any("/v1/speak?token=***&text=hi" in event for event in events)
-    assert any("WebSocket /v1/stream?token=***" in event for event in events)
+    seen = any("WebSocket /v1/stream?token=***" in event for event in events)
+    assert seen is (level == "debug")
     assert SECRET not in out.getvalue()
 
 
