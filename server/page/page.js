@@ -1,12 +1,13 @@
 /** The page that talks: its controls, and what it shows of the client's events. */
 import { Speaker } from "./sdk/index.js";
 import * as access from "./access.js";
+import { Choice } from "./choice.js";
 import { Cloning } from "./cloning.js";
 import { Editor } from "./editor.js";
 import { byServer, figures } from "./figures.js";
 import { Live, LIVE_OPTIONS } from "./live.js";
 import { fill, LANGUAGES, prefer, preferred, translate } from "./texts.js";
-import { about, languagesOf, list, show } from "./voices.js";
+import { list } from "./voices.js";
 import { Wave } from "./wave.js";
 import { written } from "./writer.js";
 function element(id) {
@@ -18,16 +19,14 @@ const wave = new Wave(element("wave"));
 const speaker = new Speaker({ getToken: access.token });
 const live = new Live(speaker, editor, () => begin({ ...LIVE_OPTIONS }));
 const voiceList = element("voice");
+const choice = new Choice(voiceList, query.get("voice"));
 const speed = element("speed");
 const instruct = element("instruct");
 const liveSwitch = element("live");
 let language = preferred();
 let texts = LANGUAGES[language];
-let voices = { voices: [], default: "", cloning: false, options: [] };
 let backend = "";
-/** Whether a voice was chosen; where none was, the server takes one that speaks the text. */
-let named = query.get("voice") !== null;
-/** Whether the server did so for what is being spoken. */
+/** Whether the server chose the voice of what is being spoken. */
 let chosen = false;
 const cloning = new Cloning(() => texts, { changed: loadVoices, chosen: choose, recording: stop });
 /** Whether the server is loading its model, and whether it is to speak when it has. */
@@ -37,12 +36,8 @@ let asked = false;
 const bases = new WeakMap();
 // --- what the reader does -------------------------------------------------------------------
 function options() {
-    const voice = named || voiceList.value !== voices.default ? voiceList.value || undefined : undefined;
-    return { voice, speed: Number(speed.value), instruct: (instructs() && instruct.value.trim()) || undefined };
-}
-/** Whether the voices can be told how to speak. */
-function instructs() {
-    return voices.options?.includes("instruct") ?? false; // servers of before do not say
+    const { voice, instructs } = choice;
+    return { voice, speed: Number(speed.value), instruct: (instructs && instruct.value.trim()) || undefined };
 }
 /** A new utterance instead of what is being spoken. */
 function begin(more) {
@@ -65,7 +60,7 @@ function speak() {
         return live.flush();
     if (editor.value.trim() === "")
         return problem(texts.nothing, "");
-    asked = loading && voices.voices.length === 0;
+    asked = loading && choice.empty;
     if (asked)
         return;
     const utterance = begin({});
@@ -75,7 +70,7 @@ function speak() {
 async function letWrite() {
     speaker.unlock();
     liveSwitch.checked = false;
-    const answer = language === "zh" && speaksChinese() ? texts.answer : LANGUAGES.en.answer;
+    const answer = language === "zh" && choice.speaksChinese ? texts.answer : LANGUAGES.en.answer;
     const utterance = begin({});
     editor.value = "";
     for await (const token of written(answer, (text) => utterance.active && editor.append(text))) {
@@ -107,7 +102,7 @@ function failed(error) {
         if (access.key() === "")
             return;
     }
-    problem(fill(text, { languages: languagesOf(voices, voiceList.value, texts) }), error.message);
+    problem(fill(text, { languages: choice.languages(texts) }), error.message);
     say("");
 }
 function hint() {
@@ -124,8 +119,8 @@ function hinted() {
         return texts.hintPcm;
     if (backend === "buffer" || (backend !== "" && !isSecureContext))
         return texts.hintInsecure;
-    const languages = languagesOf(voices, voiceList.value, texts);
-    return languages && `${about(voices, voiceList.value, texts)}${fill(texts.hintLanguages, { languages })}`;
+    const languages = choice.languages(texts);
+    return languages && `${choice.about(texts)}${fill(texts.hintLanguages, { languages })}`;
 }
 function say(text) {
     element("said").textContent = text;
@@ -149,8 +144,7 @@ function relabel() {
     other.textContent = texts.other;
     other.setAttribute("aria-label", texts.otherLabel);
     other.lang = language === "zh" ? "en" : "zh-CN";
-    if (voices.voices.length > 0)
-        show(voiceList, voices, query.get("voice"), texts);
+    choice.relabel(texts);
     cloning.relabel();
     speed.dispatchEvent(new Event("input"));
     connection();
@@ -158,6 +152,7 @@ function relabel() {
     measured(speaker.stats);
 }
 async function loadVoices(chosen) {
+    let voices;
     try {
         voices = await list(cloning.voices, () => load(true));
     }
@@ -170,11 +165,8 @@ async function loadVoices(chosen) {
         return;
     }
     load(false);
-    const before = voiceList.value;
-    show(voiceList, voices, query.get("voice"), texts);
-    if (before !== "" && voiceList.value !== before)
-        named = false; // it is gone
-    element("instruct-field").hidden = !instructs();
+    choice.take(voices, texts);
+    element("instruct-field").hidden = !choice.instructs;
     cloning.show(voices);
     if (chosen !== undefined)
         choose(chosen);
@@ -194,8 +186,7 @@ function load(state) {
     hint();
 }
 function choose(voice) {
-    voiceList.value = voice;
-    named = true;
+    choice.choose(voice);
     hint();
 }
 // --- the client's events --------------------------------------------------------------------
@@ -297,16 +288,13 @@ document.addEventListener("keydown", (event) => {
 });
 /** A text that the voice can speak: in Chinese only where it speaks Chinese. */
 function sample() {
-    return language === "zh" && speaksChinese() ? texts.sample : LANGUAGES.en.sample;
+    return language === "zh" && choice.speaksChinese ? texts.sample : LANGUAGES.en.sample;
 }
 /** Put the sample where nothing else stands. */
 function offer() {
     const texts = Object.values(LANGUAGES).map((each) => each.sample);
     if (["", ...texts].includes(editor.value) && editor.value !== sample())
         editor.value = sample();
-}
-function speaksChinese() {
-    return voices.voices.some(({ id, languages }) => (id === voiceList.value || !named) && languages.includes("zh"));
 }
 relabel();
 editor.value = query.get("text") ?? "";

@@ -2,12 +2,13 @@
 
 import { type CosystreamError, Speaker, type SpeakOptions, type Stats, type Utterance, type VoiceList } from "./sdk/index.js";
 import * as access from "./access.js";
+import { Choice } from "./choice.js";
 import { Cloning } from "./cloning.js";
 import { Editor } from "./editor.js";
 import { byServer, figures } from "./figures.js";
 import { Live, LIVE_OPTIONS } from "./live.js";
 import { fill, LANGUAGES, prefer, preferred, type Texts, translate } from "./texts.js";
-import { about, languagesOf, list, show } from "./voices.js";
+import { list } from "./voices.js";
 import { Wave } from "./wave.js";
 import { written } from "./writer.js";
 
@@ -21,17 +22,15 @@ const wave = new Wave(element("wave"));
 const speaker = new Speaker({ getToken: access.token });
 const live = new Live(speaker, editor, () => begin({ ...LIVE_OPTIONS }));
 const voiceList = element<HTMLSelectElement>("voice");
+const choice = new Choice(voiceList, query.get("voice"));
 const speed = element<HTMLInputElement>("speed");
 const instruct = element<HTMLInputElement>("instruct");
 const liveSwitch = element<HTMLInputElement>("live");
 
 let language = preferred();
 let texts: Texts = LANGUAGES[language];
-let voices: VoiceList = { voices: [], default: "", cloning: false, options: [] };
 let backend = "";
-/** Whether a voice was chosen; where none was, the server takes one that speaks the text. */
-let named = query.get("voice") !== null;
-/** Whether the server did so for what is being spoken. */
+/** Whether the server chose the voice of what is being spoken. */
 let chosen = false;
 const cloning = new Cloning(() => texts, { changed: loadVoices, chosen: choose, recording: stop });
 /** Whether the server is loading its model, and whether it is to speak when it has. */
@@ -43,13 +42,8 @@ const bases = new WeakMap<Utterance, number>();
 // --- what the reader does -------------------------------------------------------------------
 
 function options(): SpeakOptions {
-  const voice = named || voiceList.value !== voices.default ? voiceList.value || undefined : undefined;
-  return { voice, speed: Number(speed.value), instruct: (instructs() && instruct.value.trim()) || undefined };
-}
-
-/** Whether the voices can be told how to speak. */
-function instructs(): boolean {
-  return voices.options?.includes("instruct") ?? false; // servers of before do not say
+  const { voice, instructs } = choice;
+  return { voice, speed: Number(speed.value), instruct: (instructs && instruct.value.trim()) || undefined };
 }
 
 /** A new utterance instead of what is being spoken. */
@@ -73,7 +67,7 @@ function speak(): void {
   speaker.unlock();
   if (liveSwitch.checked) return live.flush();
   if (editor.value.trim() === "") return problem(texts.nothing, "");
-  asked = loading && voices.voices.length === 0;
+  asked = loading && choice.empty;
   if (asked) return;
   const utterance = begin({});
   utterance.write(editor.value);
@@ -83,7 +77,7 @@ function speak(): void {
 async function letWrite(): Promise<void> {
   speaker.unlock();
   liveSwitch.checked = false;
-  const answer = language === "zh" && speaksChinese() ? texts.answer : LANGUAGES.en.answer;
+  const answer = language === "zh" && choice.speaksChinese ? texts.answer : LANGUAGES.en.answer;
   const utterance = begin({});
   editor.value = "";
   for await (const token of written(answer, (text) => utterance.active && editor.append(text))) {
@@ -116,7 +110,7 @@ function failed(error: CosystreamError): void {
     element("key").focus();
     if (access.key() === "") return;
   }
-  problem(fill(text, { languages: languagesOf(voices, voiceList.value, texts) }), error.message);
+  problem(fill(text, { languages: choice.languages(texts) }), error.message);
   say("");
 }
 
@@ -130,8 +124,8 @@ function hinted(): string {
   if (liveSwitch.checked) return texts.hintLive;
   if (speaker.decoder === "pcm") return texts.hintPcm;
   if (backend === "buffer" || (backend !== "" && !isSecureContext)) return texts.hintInsecure;
-  const languages = languagesOf(voices, voiceList.value, texts);
-  return languages && `${about(voices, voiceList.value, texts)}${fill(texts.hintLanguages, { languages })}`;
+  const languages = choice.languages(texts);
+  return languages && `${choice.about(texts)}${fill(texts.hintLanguages, { languages })}`;
 }
 
 function say(text: string): void {
@@ -160,7 +154,7 @@ function relabel(): void {
   other.textContent = texts.other;
   other.setAttribute("aria-label", texts.otherLabel);
   other.lang = language === "zh" ? "en" : "zh-CN";
-  if (voices.voices.length > 0) show(voiceList, voices, query.get("voice"), texts);
+  choice.relabel(texts);
   cloning.relabel();
   speed.dispatchEvent(new Event("input"));
   connection();
@@ -169,6 +163,7 @@ function relabel(): void {
 }
 
 async function loadVoices(chosen?: string): Promise<void> {
+  let voices: VoiceList;
   try {
     voices = await list(cloning.voices, () => load(true));
   } catch (error) {
@@ -178,10 +173,8 @@ async function loadVoices(chosen?: string): Promise<void> {
     return;
   }
   load(false);
-  const before = voiceList.value;
-  show(voiceList, voices, query.get("voice"), texts);
-  if (before !== "" && voiceList.value !== before) named = false; // it is gone
-  element("instruct-field").hidden = !instructs();
+  choice.take(voices, texts);
+  element("instruct-field").hidden = !choice.instructs;
   cloning.show(voices);
   if (chosen !== undefined) choose(chosen);
   offer();
@@ -198,8 +191,7 @@ function load(state: boolean): void {
 }
 
 function choose(voice: string): void {
-  voiceList.value = voice;
-  named = true;
+  choice.choose(voice);
   hint();
 }
 
@@ -295,17 +287,13 @@ document.addEventListener("keydown", (event) => {
 
 /** A text that the voice can speak: in Chinese only where it speaks Chinese. */
 function sample(): string {
-  return language === "zh" && speaksChinese() ? texts.sample : LANGUAGES.en.sample;
+  return language === "zh" && choice.speaksChinese ? texts.sample : LANGUAGES.en.sample;
 }
 
 /** Put the sample where nothing else stands. */
 function offer(): void {
   const texts = Object.values(LANGUAGES).map((each) => each.sample);
   if (["", ...texts].includes(editor.value) && editor.value !== sample()) editor.value = sample();
-}
-
-function speaksChinese(): boolean {
-  return voices.voices.some(({ id, languages }) => (id === voiceList.value || !named) && languages.includes("zh"));
 }
 
 relabel();
