@@ -234,3 +234,22 @@ async def test_what_is_asked_of_a_server_that_loads_its_model_fails_at_once_and_
 
     assert (await heard.done(1))["reason"] == "completed"
     assert [error["code"] for error in await heard.events("error")] == ["engine_loading"]
+
+
+async def test_what_a_page_asks_wrongly_is_told_and_the_rest_is_spoken(
+    heard: Heard, fake_server: FakeServer
+) -> None:
+    await heard.page.goto(fake_server.url + "/harness/")
+    await heard.speak("440Hz. All of it.", {"sped": 2})
+    await heard.page.evaluate("harness.utterances[0].write('Too late.')")
+    result = await heard.done()
+    await heard.page.evaluate("harness.speak(5)")
+    await heard.done(1)
+
+    assert result["textSpoken"] == "440Hz. All of it."
+    told = {warning["code"]: warning["message"] for warning in await heard.events("warning")}
+    assert told["unknown_field"].startswith("'sped' is no option")
+    assert told["context_ended"] == "text that is written after end() is not spoken"
+    (failed,) = await heard.events("error")
+    assert failed["code"] == "text_failed"
+    assert "a string or an iterable of strings, not 5" in failed["message"]

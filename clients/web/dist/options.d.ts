@@ -6,5 +6,7 @@
 import type { SpeakOptions } from "./types.js";
 /** The options of an utterance among others. */
 export declare function speakOptions(options: SpeakOptions): SpeakOptions;
+/** What is none of them, in words; a misspelt option would be ignored unseen. */
+export declare function unknownOptions(options: object): string[];
 /** Those that are set, as `open` has them. */
 export declare function opening(options: SpeakOptions): Record<string, unknown>;

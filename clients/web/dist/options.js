@@ -21,6 +21,11 @@ const OPTIONS = Object.keys(NAMES);
 export function speakOptions(options) {
     return Object.fromEntries(OPTIONS.map((name) => [name, options[name]]));
 }
+/** What is none of them, in words; a misspelt option would be ignored unseen. */
+export function unknownOptions(options) {
+    const names = Object.keys(options).filter((name) => !(name in NAMES));
+    return names.map((name) => `'${name}' is no option and is ignored; there are: ${OPTIONS.join(", ")}`);
+}
 /** Those that are set, as `open` has them. */
 export function opening(options) {
     const given = OPTIONS.filter((name) => options[name] !== undefined);

@@ -10,7 +10,7 @@ import { DecoderPaths } from "./decode/paths.js";
 import { TrackDecoder } from "./decode/track.js";
 import { Emitter } from "./emitter.js";
 import { CosystreamError, fromServer, reason } from "./errors.js";
-import { speakOptions } from "./options.js";
+import { speakOptions, unknownOptions } from "./options.js";
 import {} from "./protocol.js";
 import { Session } from "./session.js";
 import { Utterance } from "./utterance.js";
@@ -124,6 +124,8 @@ export class Speaker extends Emitter {
         this.#latest = utterance;
         this.#session.busy(true);
         this.#report ??= setInterval(() => this.#reportPlayed(), REPORT_MS);
+        for (const message of unknownOptions(options))
+            this.emit("warning", { code: "unknown_field", message, utterance });
         if (this.state === "ready")
             utterance.begin();
         return utterance;
@@ -152,7 +154,9 @@ export class Speaker extends Emitter {
         }
         catch (error) {
             utterance.end();
-            this.emit("error", { error: new CosystreamError("text_failed", reason(error)), utterance });
+            const iterable = Symbol.iterator in Object(text) || Symbol.asyncIterator in Object(text);
+            const why = iterable ? reason(error) : `a text is a string or an iterable of strings, not ${String(text)}`;
+            this.emit("error", { error: new CosystreamError("text_failed", why), utterance });
         }
     }
     async #hello() {
@@ -236,7 +240,7 @@ export class Speaker extends Emitter {
             measured: () => this.#stats(),
             undecodable: () => this.#session.restart(),
             error: (utterance, error) => this.emit("error", { error, utterance }),
-            waiting: (utterance, { code, message }) => this.emit("warning", { code, message, utterance }),
+            warning: (utterance, { code, message }) => this.emit("warning", { code, message, utterance }),
             finished: (utterance) => this.#finished(utterance),
         };
     }

@@ -22,8 +22,11 @@ export interface Host {
     /** Opus cannot be decoded here any more: a session with PCM is needed. */
     undecodable(utterance: Utterance, error: CosystreamError): void;
     error(utterance: Utterance, error: CosystreamError): void;
-    /** It goes on once the server has loaded its model again. */
-    waiting(utterance: Utterance, error: CosystreamError): void;
+    /** It goes on: once the server has loaded its model again, or without a text that came too late. */
+    warning(utterance: Utterance, what: {
+        code: string;
+        message: string;
+    }): void;
     finished(utterance: Utterance): void;
 }
 export declare class Utterance {
@@ -51,7 +54,7 @@ export declare class Utterance {
     get playedMs(): number;
     /** What is being heard now. */
     get spoken(): Spoken;
-    /** Append text, of any length; a no-op once it has ended. */
+    /** Append text, of any length; a no-op once it is over, and a warning after its `end`. */
     write(delta: string): void;
     /** Speak what has been written, without waiting for a sentence to finish. */
     flush(): void;

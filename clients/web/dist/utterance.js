@@ -90,10 +90,14 @@ export class Utterance {
     get spoken() {
         return this.timeline.at(this.#sound.position);
     }
-    /** Append text, of any length; a no-op once it has ended. */
+    /** Append text, of any length; a no-op once it is over, and a warning after its `end`. */
     write(delta) {
-        if (this.active && this.#script.endedAt === undefined)
+        if (!this.active)
+            return;
+        if (this.#script.endedAt === undefined)
             this.#send(this.#script.append(delta, performance.now()));
+        else
+            this.host.warning(this, { code: "context_ended", message: "text that is written after end() is not spoken" });
     }
     /** Speak what has been written, without waiting for a sentence to finish. */
     flush() {
@@ -242,7 +246,7 @@ export class Utterance {
         this.#refused = true;
         clearTimeout(this.#again);
         this.#again = setTimeout(() => this.begin(), LOADING_RETRY_MS);
-        this.host.waiting(this, error);
+        this.host.warning(this, error);
     }
     #first() {
         this.#firstPacketAt = performance.now();

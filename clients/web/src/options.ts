@@ -27,6 +27,12 @@ export function speakOptions(options: SpeakOptions): SpeakOptions {
   return Object.fromEntries(OPTIONS.map((name) => [name, options[name]]));
 }
 
+/** What is none of them, in words; a misspelt option would be ignored unseen. */
+export function unknownOptions(options: object): string[] {
+  const names = Object.keys(options).filter((name) => !(name in NAMES));
+  return names.map((name) => `'${name}' is no option and is ignored; there are: ${OPTIONS.join(", ")}`);
+}
+
 /** Those that are set, as `open` has them. */
 export function opening(options: SpeakOptions): Record<string, unknown> {
   const given = OPTIONS.filter((name) => options[name] !== undefined);

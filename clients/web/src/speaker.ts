@@ -13,7 +13,7 @@ import { TrackDecoder } from "./decode/track.js";
 import { Emitter } from "./emitter.js";
 import { CosystreamError, fromServer, reason } from "./errors.js";
 import type { SpeakerEvents } from "./events.js";
-import { speakOptions } from "./options.js";
+import { speakOptions, unknownOptions } from "./options.js";
 import {
   type AudioHeader,
   type ClientMessage,
@@ -151,6 +151,7 @@ export class Speaker extends Emitter<SpeakerEvents> {
     this.#latest = utterance;
     this.#session.busy(true);
     this.#report ??= setInterval(() => this.#reportPlayed(), REPORT_MS);
+    for (const message of unknownOptions(options)) this.emit("warning", { code: "unknown_field", message, utterance });
     if (this.state === "ready") utterance.begin();
     return utterance;
   }
@@ -178,7 +179,9 @@ export class Speaker extends Emitter<SpeakerEvents> {
       utterance.end();
     } catch (error) {
       utterance.end();
-      this.emit("error", { error: new CosystreamError("text_failed", reason(error)), utterance });
+      const iterable = Symbol.iterator in Object(text) || Symbol.asyncIterator in Object(text);
+      const why = iterable ? reason(error) : `a text is a string or an iterable of strings, not ${String(text)}`;
+      this.emit("error", { error: new CosystreamError("text_failed", why), utterance });
     }
   }
 
@@ -251,7 +254,7 @@ export class Speaker extends Emitter<SpeakerEvents> {
       measured: () => this.#stats(),
       undecodable: () => this.#session.restart(),
       error: (utterance, error) => this.emit("error", { error, utterance }),
-      waiting: (utterance, { code, message }) => this.emit("warning", { code, message, utterance }),
+      warning: (utterance, { code, message }) => this.emit("warning", { code, message, utterance }),
       finished: (utterance) => this.#finished(utterance),
     };
   }

@@ -36,8 +36,8 @@ export interface Host {
   /** Opus cannot be decoded here any more: a session with PCM is needed. */
   undecodable(utterance: Utterance, error: CosystreamError): void;
   error(utterance: Utterance, error: CosystreamError): void;
-  /** It goes on once the server has loaded its model again. */
-  waiting(utterance: Utterance, error: CosystreamError): void;
+  /** It goes on: once the server has loaded its model again, or without a text that came too late. */
+  warning(utterance: Utterance, what: { code: string; message: string }): void;
   finished(utterance: Utterance): void;
 }
 
@@ -128,9 +128,11 @@ export class Utterance {
     return this.timeline.at(this.#sound.position);
   }
 
-  /** Append text, of any length; a no-op once it has ended. */
+  /** Append text, of any length; a no-op once it is over, and a warning after its `end`. */
   write(delta: string): void {
-    if (this.active && this.#script.endedAt === undefined) this.#send(this.#script.append(delta, performance.now()));
+    if (!this.active) return;
+    if (this.#script.endedAt === undefined) this.#send(this.#script.append(delta, performance.now()));
+    else this.host.warning(this, { code: "context_ended", message: "text that is written after end() is not spoken" });
   }
 
   /** Speak what has been written, without waiting for a sentence to finish. */
@@ -267,7 +269,7 @@ export class Utterance {
     this.#refused = true;
     clearTimeout(this.#again);
     this.#again = setTimeout(() => this.begin(), LOADING_RETRY_MS);
-    this.host.waiting(this, error);
+    this.host.warning(this, error);
   }
 
   #first(): void {

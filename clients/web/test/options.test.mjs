@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { opening, speakOptions } from "../dist/options.js";
+import { opening, speakOptions, unknownOptions } from "../dist/options.js";
 
 const ALL = {
   voice: "heart",
@@ -44,4 +44,11 @@ test("the protocol's own forms of a lexicon go as they are", () => {
   const fix = { pronunciation: [{ 天气: "tian1 qi4" }], replace: [{ 今天: "金天" }] };
   assert.deepEqual(opening({ lexicon: fix }).lexicon, fix);
   assert.deepEqual(opening({ lexicon: [] }).lexicon, []);
+});
+
+test("a misspelt option is told with those there are", () => {
+  assert.deepEqual(unknownOptions(ALL), []);
+  const [told, ...more] = unknownOptions({ ...ALL, sped: 2 });
+  assert.match(told, /^'sped' is no option and is ignored; there are: voice, language, speed/);
+  assert.deepEqual(more, []);
 });
