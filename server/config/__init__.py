@@ -13,7 +13,7 @@ from dataclasses import asdict
 from typing import Any, NoReturn
 
 from server.access.origins import is_loopback
-from server.config.keys import KEYS, MASK, SECRET_KEYS, ConfigError, build, flat
+from server.config.keys import KEYS, MASK, PATHS, SECRET_KEYS, ConfigError, build, flat
 from server.config.rules import RULES, Contradiction, contradiction
 from server.config.sources import (
     ENV_API_KEYS,
@@ -53,6 +53,8 @@ def _refuse_contradiction(found: Contradiction, value: Any, given: Mapping[str, 
 
 def _checked(name: str, given: Given) -> Any:
     value = convert(KEYS[name], given)
+    if name in PATHS and value is not None:
+        value = os.path.expanduser(value)  # noqa: PTH111 - a text, which stays as it was written
     rule = RULES.get(name)
     if rule and (allowed := rule(value)):
         refuse(name, given, allowed)

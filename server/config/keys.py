@@ -19,6 +19,9 @@ SECRET_KEYS = frozenset({"access.api_keys"})
 
 MASK = "***"
 
+PATHS = frozenset({"engine.model", "engine.trace", "engine.voices_dir", "engine.cosyvoice.profile"})
+"""Settings that name a file or a folder; ``~`` is the user's own in each, as in a shell."""
+
 
 class ConfigError(Exception):
     """The settings cannot be used; the message says which, where it stands, and what is allowed.

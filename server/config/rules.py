@@ -63,7 +63,7 @@ LEXICON_LINES = 500
 
 
 def _host(value: str) -> Fault:
-    good = re.fullmatch(r"[^\s/\[\]@?#]{1,255}", value)
+    good = re.fullmatch(r"[^\s/\[\]@?#]{1,255}", value) and value.count(":") != 1
     return None if good else "a host name or address, without brackets, port or path"
 
 

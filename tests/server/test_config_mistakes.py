@@ -1,5 +1,7 @@
 """Mistakes that a setting's name and type do not show: what the server says of them."""
 
+from pathlib import Path
+
 import pytest
 
 from server.config import ConfigError, advice, load
@@ -34,6 +36,19 @@ def test_a_path_of_windows_between_double_quotes_is_told_how_to_write_it(tmp_pat
 
 def test_other_faults_of_toml_are_told_without_it(tmp_path):
     assert "single quotes" not in refusal(tmp_path, "[listen\nport = 1\n")
+
+
+def test_a_port_behind_the_host_is_refused(tmp_path):
+    message = refusal(tmp_path, '[listen]\nhost = "0.0.0.0:9000"\n')
+    assert "without brackets, port or path" in message
+    assert load(["--host", "::1"], {}).listen.host == "::1"
+
+
+def test_the_users_own_folder_may_be_written_short(monkeypatch, tmp_path):
+    for variable in ("HOME", "USERPROFILE"):
+        monkeypatch.setenv(variable, str(tmp_path))
+    engine = load(["--model", "~/m"], {"COSYSTREAM__ENGINE__VOICES_DIR": "~/v"}).engine
+    assert (Path(engine.model), Path(engine.voices_dir)) == (tmp_path / "m", tmp_path / "v")
 
 
 @pytest.mark.parametrize(
