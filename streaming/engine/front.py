@@ -48,11 +48,16 @@ class TextLoop:
             self.turn()
 
     def turn(self) -> None:
-        """Read all that came, do one thing for each context, say what came of it."""
+        """Read all that came, do one thing for each context, say what came of it.
+
+        Whose time has come is asked right after reading: what has come since is not known of.
+        """
         for message in self._channel.receive(self._rest_s()):
             self._take(message)
-        answers = [answer for ctx in list(self._waiting) for answer in self._next(ctx)]
-        self._channel.send(answers + self._front.tick(self._clock.now(), self._waiting))
+        answers = self._front.tick(self._clock.now(), self._waiting)
+        for ctx in list(self._waiting):
+            answers += self._next(ctx)
+        self._channel.send(answers)
 
     def _rest_s(self) -> float | None:
         if self._waiting:

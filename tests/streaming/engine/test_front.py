@@ -100,9 +100,23 @@ def test_nothing_is_let_go_by_time_in_the_midst_of_what_has_come() -> None:
         TextAppend(ctx=1, delta=" And so"),
         clock=SlowClock(),
     )
-    for _ in range(4):
+    for _ in range(5):
         texts.turn()
     assert [segment.source.strip() for segment in segments_of(pipe)] == [price, "And so"]
+
+
+def test_nor_while_others_kept_the_front_end_from_reading_it() -> None:
+    texts, pipe = loop(
+        opened(1), opened(2), TextAppend(ctx=1, delta="It costs $4."), clock=SlowClock()
+    )
+    texts.turn()
+    texts.turn()
+    pipe.inbox.append(TextAppend(ctx=1, delta="75 now."))  # came while what follows was worked on
+    texts.turn()
+    pipe.inbox.append(TextEnd(ctx=1))
+    texts.turn()
+    texts.turn()
+    assert [segment.source for segment in segments_of(pipe)] == ["It costs $4.75 now."]
 
 
 def test_what_was_dropped_is_not_worked_on() -> None:
