@@ -6,6 +6,7 @@ import { Cloning } from "./cloning.js";
 import { Editor } from "./editor.js";
 import { byServer, figures } from "./figures.js";
 import { Live, LIVE_OPTIONS } from "./live.js";
+import { programs } from "./program.js";
 import { fill, LANGUAGES, prefer, preferred, translate } from "./texts.js";
 import { list } from "./voices.js";
 import { Wave } from "./wave.js";
@@ -166,6 +167,7 @@ async function loadVoices(chosen) {
     }
     load(false);
     choice.take(voices, texts);
+    program();
     element("instruct-field").hidden = !choice.instructs;
     cloning.show(voices);
     if (chosen !== undefined)
@@ -188,6 +190,10 @@ function load(state) {
 function choose(voice) {
     choice.choose(voice);
     hint();
+    program();
+}
+function program() {
+    element("programs").textContent = programs(new URL(".", location.href).href, choice.voice);
 }
 // --- the client's events --------------------------------------------------------------------
 speaker.on("state", connection);

@@ -37,6 +37,9 @@ async def test_under_a_path_prefix_all_of_it_works(
     await speak(heard, prefixed_server.url + "/")
 
     assert all(url.startswith(prefixed_server.url + "/") for url in asked)
+    programs = await heard.page.locator("#programs").text_content()
+    for line in ("v1/speak?text=Hello+there", "sdk/index.js"):
+        assert f'"{prefixed_server.url}/{line}"' in programs
     assert (await heard.recording()).seconds > 0.3
 
 

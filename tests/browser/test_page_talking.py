@@ -28,6 +28,22 @@ async def test_the_servers_own_choice_of_a_voice_is_marked(
     ]
 
 
+async def test_programs_are_shown_for_this_server_and_for_the_voice_that_was_chosen(
+    heard: Heard, fake_server: FakeServer
+) -> None:
+    await open_page(heard.page, fake_server)
+    shown = heard.page.locator("#programs")
+    await heard.page.get_by_text("From a program").click()
+    await expect(shown).to_be_visible()
+    assert "voice" not in await shown.inner_text()
+
+    await heard.page.locator("#voice").select_option("klang")
+
+    await expect(shown).to_contain_text('&voice=klang"')
+    await expect(shown).to_contain_text('voice="klang"')
+    await expect(shown).to_contain_text('voice: "klang"')
+
+
 async def test_voices_that_take_instructions_can_be_told_how_to_speak(
     heard: Heard, fake_server: FakeServer
 ) -> None:

@@ -7,6 +7,7 @@ import { Cloning } from "./cloning.js";
 import { Editor } from "./editor.js";
 import { byServer, figures } from "./figures.js";
 import { Live, LIVE_OPTIONS } from "./live.js";
+import { programs } from "./program.js";
 import { fill, LANGUAGES, prefer, preferred, type Texts, translate } from "./texts.js";
 import { list } from "./voices.js";
 import { Wave } from "./wave.js";
@@ -174,6 +175,7 @@ async function loadVoices(chosen?: string): Promise<void> {
   }
   load(false);
   choice.take(voices, texts);
+  program();
   element("instruct-field").hidden = !choice.instructs;
   cloning.show(voices);
   if (chosen !== undefined) choose(chosen);
@@ -193,6 +195,11 @@ function load(state: boolean): void {
 function choose(voice: string): void {
   choice.choose(voice);
   hint();
+  program();
+}
+
+function program(): void {
+  element("programs").textContent = programs(new URL(".", location.href).href, choice.voice);
 }
 
 // --- the client's events --------------------------------------------------------------------

@@ -34,6 +34,7 @@ const en = {
   path: "Sound path",
   explain:
     "First packet: from the text that completed the first phrase to the arrival of its audio. First sound: the same, to the loudspeaker. Both measured in this page.",
+  program: "From a program",
   byServer: "{ms} ms by the server",
   buffer: "{ms} ms in hand",
   webcodecs: "WebCodecs",
@@ -113,6 +114,7 @@ const zh: Texts = {
   gaps: "卡顿",
   path: "播放路径",
   explain: "首包：从第一句话的文字到齐，到收到它的第一个音频包。首个声音：同一时刻起，到扬声器发声。两者均由本页面测得。",
+  program: "在程序里用",
   byServer: "服务器测得 {ms} 毫秒",
   buffer: "缓冲 {ms} 毫秒",
   webcodecs: "WebCodecs",
