@@ -10,9 +10,12 @@ import sys
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+
+import psutil
 
 ROOT = Path(__file__).resolve().parent.parent
 READY_TIMEOUT_S = 60
@@ -85,6 +88,23 @@ class LiveServer:
         except subprocess.TimeoutExpired:
             self.process.kill()
             return self.process.wait(timeout=5)
+
+
+@contextmanager
+def loading(server: LiveServer) -> Iterator[None]:
+    """Meanwhile its engine, which was started just now, gets no further, however quick it is."""
+    while not (engines := [each for each in _processes(server) if "engine" in each.cmdline()]):
+        assert server.process.poll() is None, server.log
+        time.sleep(0.005)
+    engines[0].suspend()
+    try:
+        yield
+    finally:
+        engines[0].resume()
+
+
+def _processes(server: LiveServer) -> list[psutil.Process]:
+    return psutil.Process(server.process.pid).children(recursive=True)
 
 
 def free_port() -> int:

@@ -179,7 +179,7 @@ def decode_file(data: bytes) -> tuple[np.ndarray, int]:
         return np.concatenate(parts), stream.rate
 
 
-async def eventually(check: Callable[[], bool], timeout_s: float = 5.0) -> None:
+async def eventually(check: Callable[[], bool], timeout_s: float = TIMEOUT_S) -> None:
     """Wait until ``check`` holds; fails when it does not in time."""
     end = time.perf_counter() + timeout_s
     while not check():

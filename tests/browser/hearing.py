@@ -75,7 +75,7 @@ class Heard:
         script = "(kind) => harness.log.filter(({ event }) => event === kind).map(({ at }) => at)"
         return await self.page.evaluate(script, kind)
 
-    async def until(self, expression: str, timeout_s: float = 10) -> None:
+    async def until(self, expression: str, timeout_s: float = 30) -> None:
         # Polled from here: waiting inside the page would need a policy that allows eval.
         deadline = time.monotonic() + timeout_s
         while not await self.page.evaluate(expression):

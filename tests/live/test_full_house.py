@@ -15,7 +15,8 @@ from talk import Audio, Event, Talk, eventually, talking
 from websockets.exceptions import ConnectionClosed
 
 PCM = {"audio": {"codec": "pcm_s16le"}}
-QUICK_MS = 50.0
+QUICK_MS = 250.0
+"""Beside seconds of waiting in a queue; a few milliseconds are usual."""
 SOME = "This text is heard for some seconds. "
 LONG = SOME * 8
 FRAME_PTS = 3_840
@@ -118,7 +119,7 @@ class TestACapacityThatIsLearned:
             await eventually(lambda: 1 <= capacity(server) <= 4)
             admitted, others = [], []
             for talk in talks:
-                await begin(talk, "a", slow * 2)
+                await begin(talk, "a", slow)
                 await talk.send("end", ctx="a")
                 answer = await first_of(talk, "opened", "error")
                 (admitted if answer["type"] == "opened" else others).append(talk)
@@ -160,7 +161,7 @@ class TestTheQueue:
             told = await waiting.until("error", ctx="b")
             waited_ms = 1000 * (told["at_s"] - waiting.sent_s["open"])
             assert (told["code"], told["fatal"]) == ("overloaded", True)
-            assert 550 <= waited_ms < 5_000
+            assert 550 <= waited_ms < 15_000
             assert not waiting.audio()
 
     @pytest.mark.parametrize("how", ["socket", "plain request"])

@@ -184,7 +184,7 @@ class TestAReaderThatStalls:
         pings = {"ws_ping_interval": 0.1, "ws_ping_timeout": 0.1}
         async with serving(Wire, flood, **pings) as (port, handlers):
             with stalled(port):
-                await eventually(lambda: bool(handlers and handlers[0].disconnects), 3)
+                await eventually(lambda: bool(handlers and handlers[0].disconnects))
 
 
 async def _flood(handler: Handler) -> None:

@@ -153,7 +153,7 @@ class TestManyContexts:
         waited_s = asyncio.get_running_loop().time() - began_s
         assert isinstance(await short.finished(), Finished)
         assert not book.over.is_set()
-        assert waited_s < 0.5
+        assert waited_s < 10  # all of the other takes minutes
         book.context.cancel()
 
     async def test_fifty_in_turn_leave_nothing_behind(self):
