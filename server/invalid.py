@@ -20,6 +20,8 @@ DEPTH_MAX: Final = 32
 
 _SHOWN_CHARS: Final = 60
 _NAMED = re.compile(r"`(.*)`")
+_PAIR = re.compile(r"\\u[dD][89abAB]\w\w\\u[dD][c-fC-F]\w\w")
+_HALF = re.compile(r"\\u[dD][89a-fA-F]\w\w")
 _STEP = re.compile(r"\[[^\]]*\]|[^.`\[\]]+")
 """A field's name, or ``[3]`` for an item of a list, or ``[...]`` for one it does not number."""
 
@@ -55,8 +57,18 @@ def read(body: bytes, shape: type[T]) -> T:
     try:
         message = msgspec.json.decode(body)
     except (msgspec.DecodeError, UnicodeError, RecursionError) as fault:
-        raise BadJson(f"the body is not JSON: {fault}; send one JSON object") from fault
+        why = not_json(body, fault)
+        raise BadJson(f"the body is not JSON: {why}; send one JSON object") from fault
     return convert(message, shape)
+
+
+def not_json(raw: str | bytes, fault: Exception) -> str:
+    """What is wrong with it: the decoder's words, which do not help where half a pair was sent."""
+    text = raw if isinstance(raw, str) else raw.decode(errors="replace")
+    half = _HALF.search(_PAIR.sub("", text))
+    if half is None:
+        return str(fault)
+    return f"{half[0]} is half of a surrogate pair, which both belong into one text"
 
 
 def convert(message: Any, shape: type[T], *, strict: bool = True) -> T:

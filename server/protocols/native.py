@@ -15,7 +15,7 @@ import msgspec
 from server import requests
 from server.events import Event, Warn
 from server.hot_fix import HotFix
-from server.invalid import DEPTH_MAX, convert, show, too_deep
+from server.invalid import DEPTH_MAX, convert, not_json, show, too_deep
 from streaming.audio.packetizer import Packet
 from streaming.errors import BadJson, UnknownType
 from streaming.segment import LexiconEntry
@@ -49,7 +49,8 @@ def decode(raw: str | bytes) -> dict[str, Any]:
     try:
         message = msgspec.json.decode(raw)
     except (msgspec.DecodeError, UnicodeError, RecursionError) as fault:
-        raise BadJson(f"not JSON: {fault}; send one JSON object a message") from fault
+        why = not_json(raw, fault)
+        raise BadJson(f"not JSON: {why}; send one JSON object a message") from fault
     if too_deep(message):
         raise BadJson(f"nested more than {DEPTH_MAX} deep; nothing here needs that")
     if not isinstance(message, dict):

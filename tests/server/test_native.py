@@ -101,6 +101,11 @@ class TestRefusing:
         with pytest.raises(BadJson):
             parsed(raw)
 
+    @pytest.mark.parametrize("half", ["\\ud83d", "\\ude00", "\\ud83d\\ude00\\ud83d more"])
+    def test_half_a_character_of_a_browsers_is_told_as_such(self, half: str) -> None:
+        with pytest.raises(BadJson, match="half of a surrogate pair"):
+            parsed(f'{{"type": "text", "delta": "{half}"}}')
+
     @pytest.mark.parametrize("depth", [32, 100, 990, 995, 999])
     def test_what_is_nested_too_deep_to_be_written_out_again(self, depth: int) -> None:
         with pytest.raises(BadJson):
