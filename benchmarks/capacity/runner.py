@@ -13,6 +13,7 @@ from benchmarks.capacity.device import Device
 from benchmarks.capacity.serial import SerialDevice
 from benchmarks.capacity.sound import SILENCE
 from benchmarks.capacity.world import World
+from benchmarks.looks import seen_blocks
 from streaming.costs import Costs
 from streaming.cosyvoice.flow import cut
 from streaming.cosyvoice.sizes import BLOCK_FRAMES, BLOCK_TOKENS, FRAME_SAMPLES, TOKENS_PER_S
@@ -184,12 +185,9 @@ class ModelledRunner:
         return self._launch(self._model.flow.of(frames, looks), len(batch), land)
 
     def _seen_blocks(self, progress: Progress) -> int:
-        """Of the hop's last block, its own among them."""
-        tokens = self._voice_tokens + progress.taken_tokens + progress.hop
-        blocks = -(-tokens // BLOCK_TOKENS)
-        if self._window_blocks is None:
-            return blocks
-        return min(blocks, -(-self._voice_tokens // BLOCK_TOKENS) + self._window_blocks + 1)
+        end_tokens = self._voice_tokens + progress.taken_tokens + progress.hop
+        voice_blocks = -(-self._voice_tokens // BLOCK_TOKENS)
+        return seen_blocks(end_tokens, voice_blocks, self._window_blocks)
 
     def _vocoder(self, batch: list[Saying]) -> Later:
         results: list[StepResult] = []

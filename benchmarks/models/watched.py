@@ -11,8 +11,9 @@ from concurrent.futures import Future
 from dataclasses import dataclass
 from typing import Any
 
+from benchmarks.looks import seen_blocks
 from streaming.config import EngineSettings
-from streaming.cosyvoice.sizes import BLOCK_FRAMES, BLOCK_TOKENS
+from streaming.cosyvoice.sizes import BLOCK_FRAMES
 from streaming.runners.base import Later, StepResult, Work
 from streaming.runners.cosyvoice.progress import Progress
 from streaming.runners.cosyvoice.rhythm import FLOW, LLM
@@ -99,10 +100,8 @@ def _positions(row: Utterance) -> int:
 
 
 def _seen_blocks(row: Utterance) -> int:
-    """Of its hop's last block, its own among them; a voice's are not counted."""
+    """By its hop; a voice's are not counted."""
     if row.flow is None:
         return 0
-    blocks = -(-(row.flow.position + row.progress.hop) // BLOCK_TOKENS)
-    if row.flow.window_blocks is None:
-        return blocks
-    return min(blocks, row.flow.voice.blocks + row.flow.window_blocks + 1)
+    end_tokens = row.flow.position + row.progress.hop
+    return seen_blocks(end_tokens, row.flow.voice.blocks, row.flow.window_blocks)

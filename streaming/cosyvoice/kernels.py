@@ -95,7 +95,7 @@ def _filled(count: int) -> int:
     return max(LEAST, 1 << (count - 1).bit_length())
 
 
-@triton.jit
+@triton.jit(do_not_specialize=["tiles"])  # or it would be compiled anew for some numbers
 def _attend(
     query,
     keys,
@@ -162,7 +162,7 @@ def _attend(
     tl.store(where, (mixed / total[:, None]).to(rows.dtype), mask=wanted)
 
 
-@triton.jit
+@triton.jit(do_not_specialize=["rows"])
 def _keep(
     qkv,
     turn,

@@ -7,6 +7,7 @@ import json
 import os
 import subprocess
 import sys
+from importlib.metadata import version
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -41,6 +42,10 @@ def said(script, tmp_path, **environment):
     return json.loads(ran.stdout)
 
 
+@pytest.mark.skipif(
+    find_spec("triton") is not None and version("triton").startswith("3.6."),
+    reason="Triton's interpreter takes numbers of NumPy 2.4 and later from version 3.7 on",
+)
 def test_interpreted_they_compute_what_torch_does(tmp_path):
     found = said("interpreted_kernels.py", tmp_path, TRITON_INTERPRET="1")
     assert len(found) == 2 * 7
