@@ -55,8 +55,9 @@ USUAL_VOICE_S, USUAL_SAID_S = 3.0, 6.0
 """What a step of the flow looks back at: a recording, and where there is no window, so much speech
 of the longest row in a batch."""
 
-STARTING = 3
-"""What contexts that are about to begin cost is reckoned as that of so many more that speak."""
+STARTING = 5
+"""What contexts that are about to begin cost is reckoned as that of so many more that speak (as
+simulated: at twice what a small card carries, 3 leave gaps in conversations, and 5 none)."""
 
 WHOLE = 1.4
 """The flow computes so many blocks for each that is heard: a segment begins and ends within one."""
