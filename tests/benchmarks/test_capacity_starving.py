@@ -24,9 +24,7 @@ LATE_S = 0.4
 """At most, for who came with a crowd that filled the house in an instant: they have little laid by.
 """
 
-FAST = settings(
-    max_examples=12, deadline=None, phases=[Phase.explicit, Phase.reuse, Phase.generate]
-)
+FAST = settings(max_examples=8, deadline=None, phases=[Phase.explicit, Phase.reuse, Phase.generate])
 """A failure is told as it was found: to make it small takes minutes."""
 
 

@@ -51,7 +51,7 @@ async def test_an_english_voice_names_the_one_that_can(live_server: LiveServer) 
 @pytest.mark.recognise
 @pytest.mark.timeout(300)
 async def test_what_it_says_is_understood() -> None:
-    sentences = chinese.SENTENCES[4::6]
+    sentences = chinese.SENTENCES[4::10]
     wrong = characters = 0
     async with running(runner="embedded") as client:
         for text, read in sentences:
@@ -62,4 +62,4 @@ async def test_what_it_says_is_understood() -> None:
             missed, length = chinese.errors(read or text, heard)
             wrong += missed
             characters += length
-    assert wrong / characters <= 0.12  # of five; the benchmark's thirty keep to 0.08
+    assert wrong / characters <= 0.12  # of three; the benchmark's thirty keep to 0.08

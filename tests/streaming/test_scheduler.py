@@ -376,7 +376,7 @@ arrivals = st.lists(
 )
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(arrivals, st.floats(0.0001, 0.05))
 def test_nobody_starves_however_great_the_load_and_whatever_the_priorities(contexts, s_per_char):
     """Late by at most one turn of everyone else, counted from the deadline of the work."""

@@ -108,7 +108,7 @@ class TestTimeIsLinear:
             assert cpu_s(list(text)) < 0.5
 
     def test_twice_the_text_takes_twice_the_time(self):
-        for text in ("abcd, ef. " * 1_500, "字，字。" * 4_000, "A.b! c" * 2_500, "🎉 - … " * 3_000):
+        for text in ("abcd, ef. " * 750, "字，字。" * 2_000, "A.b! c" * 1_250, "🎉 - … " * 1_500):
             once, twice = cpu_s([text]), cpu_s([text * 2])
             assert twice < 3 * once + 0.005
             once, twice = cpu_s(list(text)), cpu_s(list(text * 2))
