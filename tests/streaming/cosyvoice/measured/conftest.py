@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from rehearsing import unrehearsed
 
 from benchmarks.models import voices
 from benchmarks.models.watched import WatchedRunner
@@ -31,6 +32,7 @@ def settings(made):
 @pytest.fixture(scope="package")
 def runner(settings):
     runner = WatchedRunner(settings)
-    runner.load()
+    with unrehearsed():
+        runner.load()
     yield runner
     runner.unload()

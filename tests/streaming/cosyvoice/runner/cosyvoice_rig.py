@@ -8,11 +8,11 @@ import threading
 from collections import deque
 from dataclasses import replace
 from pathlib import Path
-from unittest import mock
 
 import msgspec
 import numpy as np
 from making import segment
+from rehearsing import unrehearsed
 
 from streaming.clock import SystemClock
 from streaming.config import CosyVoiceSettings, EngineSettings
@@ -20,7 +20,6 @@ from streaming.cosyvoice.prompt.features import PromptFeatures
 from streaming.cosyvoice.sizes import SPEECH_TOKENS
 from streaming.engine.loop import Engine
 from streaming.messages import Audio, Cancel, End, Failed, Finished, Open, Speak
-from streaming.runners.cosyvoice.rehearsal import Rehearsal
 from streaming.runners.cosyvoice.runner import CosyVoiceRunner
 from streaming.voices.files import VoiceFiles, VoiceRecord
 
@@ -59,12 +58,6 @@ def load(
         runner.load()
     few_tokens(runner)
     return runner
-
-
-def unrehearsed():
-    """Meanwhile a model that is loaded speaks to nobody first: random networks never know an end,
-    and a crowd of them takes seconds."""
-    return mock.patch.object(Rehearsal, "run")
 
 
 def few_tokens(runner):

@@ -11,6 +11,7 @@ from dataclasses import replace
 
 import pytest
 import torch
+from rehearsing import unrehearsed
 from verify_rig import Speaker
 
 from streaming.cosyvoice.tiny import write
@@ -30,6 +31,12 @@ def folder(tmp_path_factory):
     path = tmp_path_factory.mktemp("checkpoint")
     write(path, "cosyvoice3")
     return path
+
+
+@pytest.fixture(autouse=True)
+def no_rehearsal():
+    with unrehearsed():
+        yield
 
 
 @pytest.fixture
