@@ -1,15 +1,12 @@
-"""Plain HTTP: files that any player takes, errors before any audio, health that answers at once."""
+"""Speech over plain HTTP: what comes, what is refused, many at once."""
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
 import signal
-import socket
 import time
-import urllib.parse
 import wave
-from collections.abc import AsyncIterator
 from io import BytesIO
 from typing import Any
 
@@ -17,47 +14,13 @@ import httpx
 import numpy as np
 import psutil
 import pytest
-from prometheus_client.parser import text_string_to_metric_families
+from http_rig import FORMATS, LONG, asking, drained, error_of, get, streaming, value_of
 from servers import LiveServer
-from talk import decode_file, eventually, talking
+from talk import decode_file, talking
 
 TEXT = "The first sentence is here. And a second one follows it."
-LONG = "A sentence of some sixty characters, to be spoken at length. "
-FORMATS = {"mp3": "audio/mpeg", "opus": "audio/ogg; codecs=opus", "wav": "audio/wav"}
 MP3_SILENCE_MS = 90
 """What an mp3 decoder hears more than went in."""
-
-
-@contextlib.asynccontextmanager
-async def asking(server: LiveServer, **headers: str) -> AsyncIterator[httpx.AsyncClient]:
-    async with httpx.AsyncClient(base_url=server.url, headers=headers, timeout=20) as client:
-        yield client
-
-
-@contextlib.asynccontextmanager
-async def streaming(server: LiveServer, **asked: Any) -> AsyncIterator[AsyncIterator[bytes]]:
-    """The pieces of a transfer as they come; leaving is hanging up."""
-    async with asking(server) as client, client.stream("POST", "/v1/speak", json=asked) as answer:
-        yield answer.aiter_raw()
-
-
-async def drained(pieces: AsyncIterator[bytes]) -> None:
-    async with asyncio.timeout(10):
-        async for _ in pieces:
-            pass
-
-
-async def get(server: LiveServer, path: str = "/v1/speak", **query: Any) -> httpx.Response:
-    async with asking(server) as client:
-        return await client.get(path, params=query)
-
-
-def error_of(answer: httpx.Response) -> dict[str, Any]:
-    assert answer.headers["content-type"] == "application/json"
-    error = answer.json()["error"]
-    assert set(error) == {"code", "message", "status", "retryable", "retry_after_ms"}
-    assert error["status"] == answer.status_code
-    return error
 
 
 class TestSpeech:
@@ -169,7 +132,7 @@ class TestSpeech:
         assert answer.status_code == 200
         assert answer.headers["content-type"] == FORMATS["opus"]
         assert refused.status_code == 404
-        assert _value(before, "cosystream_characters_total") == _value(
+        assert value_of(before, "cosystream_characters_total") == value_of(
             after, "cosystream_characters_total"
         )
 
@@ -279,79 +242,6 @@ class TestRefusals:
                 assert (await client.request(method, path)).status_code in {404, 405}
 
 
-def _half_a_request(server: LiveServer) -> socket.socket:
-    sock = socket.create_connection(("127.0.0.1", int(server.url.rsplit(":", 1)[1])))
-    sock.sendall(b'POST /v1/speak HTTP/1.1\r\nHost: x\r\nContent-Length: 99\r\n\r\n{"text"')
-    return sock
-
-
-class TestReadersThatLeave:
-    @pytest.mark.parametrize("name", FORMATS)
-    async def test_leaving_ends_the_engines_work(self, tone_server: LiveServer, name: str) -> None:
-        await eventually(lambda: tone_server.metric("engine_contexts") == 0)
-        async with streaming(tone_server, text=LONG * 1000, format=name) as pieces:
-            await anext(pieces)
-            await eventually(lambda: tone_server.metric("engine_contexts") == 1)
-        await eventually(lambda: tone_server.metric("engine_contexts") == 0)
-
-    async def test_leaving_before_the_first_audio_does_too(self, tone_server: LiveServer) -> None:
-        def cancelled() -> float:
-            text = tone_server.get("/metrics").decode()
-            return _value(text, 'cosystream_contexts_ended_total{outcome="cancelled"}')
-
-        before = cancelled()
-        port = int(tone_server.url.rsplit(":", 1)[1])
-        query = urllib.parse.urlencode({"text": f"[[sleep:3]] {LONG}"})
-        with socket.create_connection(("127.0.0.1", port)) as sock:
-            sock.sendall(f"GET /v1/speak?{query} HTTP/1.1\r\nHost: x\r\n\r\n".encode())
-            await asyncio.sleep(0.2)
-        await eventually(lambda: cancelled() == before + 1, 2.5)
-
-    async def test_one_that_stalls_is_cut_off(self, start_server) -> None:
-        server = start_server(engine__runner="tone", limits__idle_s=1)
-        port = int(server.url.rsplit(":", 1)[1])
-        query = urllib.parse.urlencode({"text": LONG * 500, "format": "wav"})
-        with socket.socket() as sock:
-            sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
-            sock.connect(("127.0.0.1", port))
-            sock.sendall(f"GET /v1/speak?{query} HTTP/1.1\r\nHost: x\r\n\r\n".encode())
-            await eventually(lambda: server.metric("engine_contexts") == 1)
-            await eventually(lambda: server.metric("engine_contexts") == 0)
-
-    async def test_leaving_in_the_middle_of_asking_is_no_fault_of_ours(self, start_server) -> None:
-        server = start_server(engine__runner="tone")
-        with _half_a_request(server):
-            await asyncio.sleep(0.2)
-        await asyncio.sleep(0.2)
-        assert 'errors_total{code="internal"} 0.0' in server.get("/metrics").decode()
-        assert "Traceback" not in server.log
-
-    async def test_one_that_never_asks_to_the_end_is_cut_off(self, start_server) -> None:
-        server = start_server(engine__runner="tone", limits__idle_s=1)
-        with _half_a_request(server) as sock:
-            sock.settimeout(20)
-            with contextlib.suppress(ConnectionResetError):
-                assert await asyncio.to_thread(sock.recv, 1) == b""
-        async with talking(server.ws_url, {}) as talk:
-            await talk.send("text", delta="A sentence that takes longer than that. " * 2)
-            await talk.send("end")
-            await talk.until("done")
-
-    async def test_an_engine_that_dies_in_mid_stream_cuts_the_transfer_off(
-        self, start_server
-    ) -> None:
-        server = start_server(engine__runner="tone")
-        children = psutil.Process(server.process.pid).children(recursive=True)
-        engine = next(child for child in children if "engine" in child.cmdline())
-        async with streaming(server, text=(LONG + "[[sleep:0.05]]") * 50) as pieces:
-            await anext(pieces)
-            engine.kill()
-            with pytest.raises(httpx.RemoteProtocolError, match="incomplete"):
-                await drained(pieces)
-        assert "engine_restarted" in server.log
-        assert "Traceback" not in server.log
-
-
 class TestAtOnce:
     async def test_twelve_at_the_same_instant_all_get_their_own(
         self, live_server: LiveServer
@@ -421,126 +311,6 @@ async def test_a_drain_waits_for_what_is_being_sent_and_takes_nothing_new(start_
     assert await asyncio.to_thread(server.process.wait, 10) in {0, -signal.SIGTERM}
 
 
-class TestTheOtherRoutes:
-    async def test_health_readiness_and_voices(self, live_server: LiveServer) -> None:
-        assert (await get(live_server, "/healthz")).json() == {"alive": True}
-        assert (await get(live_server, "/readyz")).json() == {"ready": True}
-        voices = (await get(live_server, "/v1/voices")).json()
-        assert voices["default"] in [voice["id"] for voice in voices["voices"]]
-        assert voices["options"] == ["speed", "seed"]
-        for voice in voices["voices"]:
-            assert set(voice) == {"id", "name", "languages", "description", "preview", "cloned"}
-
-    async def test_every_listed_voice_speaks(self, live_server: LiveServer) -> None:
-        voices = (await get(live_server, "/v1/voices")).json()["voices"]
-        for voice in voices:
-            answer = await get(live_server, text="Hello.", voice=voice["id"], format="wav")
-            assert len(answer.content) > 10_000, voice["id"]
-
-    @pytest.mark.parametrize(
-        "options", [{"files": {"audio": b"RIFF"}}, {"json": {"name": "me"}}, {"content": b""}]
-    )
-    async def test_cloning_is_refused_by_an_engine_that_cannot(
-        self, live_server: LiveServer, options: dict[str, Any]
-    ) -> None:
-        async with asking(live_server) as client:
-            answer = await client.post("/v1/voices", **options)
-        assert error_of(answer)["code"] == "unsupported_by_engine"
-        assert answer.status_code == 422
-
-    async def test_metrics_are_what_prometheus_reads(self, live_server: LiveServer) -> None:
-        await get(live_server, text="Hi.")
-        answer = await get(live_server, "/metrics")
-        assert answer.headers["content-type"].startswith("text/plain; version=0.0.4")
-        families = {family.name for family in text_string_to_metric_families(answer.text)}
-        assert {
-            "cosystream_first_packet_ms", "cosystream_ttfa_ms", "cosystream_rtf",
-            "cosystream_underrun_ms", "cosystream_sessions", "cosystream_contexts",
-            "cosystream_free_slots", "cosystream_encoder_queue", "cosystream_errors",
-        } <= families  # fmt: skip
-
-    async def test_errors_are_counted_by_code(self, tone_server: LiveServer) -> None:
-        name = 'cosystream_errors_total{code="unknown_voice"}'
-        before = _value(tone_server.get("/metrics").decode(), name)
-        await get(tone_server, text="Hi.", voice="nobody")
-        assert _value(tone_server.get("/metrics").decode(), name) == before + 1
-
-    async def test_a_path_that_is_none_is_404(self, live_server: LiveServer) -> None:
-        assert (await get(live_server, "/v2/speak")).status_code == 404
-
-
-class TestPagesOfOthers:
-    async def test_an_allowed_page_may_read_the_answer(self, tone_server: LiveServer) -> None:
-        async with asking(tone_server, Origin="http://localhost:3000") as client:
-            for path in ("/v1/voices", "/v1/speak?text=Hi.", "/v1/speak?text="):
-                answer = await client.get(path)
-                assert answer.headers["access-control-allow-origin"] == "http://localhost:3000", (
-                    path
-                )
-                assert "Origin" in answer.headers["vary"]
-
-    @pytest.mark.parametrize(
-        "origin", ["https://evil.example", "null", "http://localhost.evil.example"]
-    )
-    async def test_a_foreign_one_is_refused_and_told_what_to_set(
-        self, tone_server: LiveServer, origin: str
-    ) -> None:
-        async with asking(tone_server, Origin=origin) as client:
-            for answer in (
-                await client.get("/v1/speak", params={"text": "Hi."}),
-                await client.post("/v1/tokens"),
-                await client.get("/v1/voices"),
-                await client.options("/v1/speak"),
-            ):
-                error = error_of(answer)
-                assert (error["code"], error["status"]) == ("forbidden_origin", 403)
-                assert "access.allowed_origins" in error["message"]
-                assert origin in error["message"]
-                assert "access-control-allow-origin" not in answer.headers
-
-    async def test_and_may_when_it_is_listed(self, start_server) -> None:
-        server = start_server(
-            engine__runner="tone", access__allowed_origins="https://app.example,null"
-        )
-        for origin in ("https://app.example", "null"):
-            async with asking(server, Origin=origin) as client:
-                answer = await client.get("/v1/speak", params={"text": "Hi."})
-            assert answer.status_code == 200
-            assert answer.headers["access-control-allow-origin"] == origin
-
-    async def test_a_preflight_names_what_may_be_sent(self, tone_server: LiveServer) -> None:
-        headers = {
-            "Origin": "http://localhost:3000",
-            "Access-Control-Request-Method": "POST",
-            "Access-Control-Request-Headers": "authorization, content-type",
-        }
-        async with asking(tone_server, **headers) as client:
-            for path in ("/v1/speak", "/v1/tokens", "/v1/voices"):
-                answer = await client.options(path)
-                assert answer.status_code == 204
-                assert "POST" in answer.headers["access-control-allow-methods"]
-                allowed = answer.headers["access-control-allow-headers"].lower()
-                assert "authorization" in allowed
-                assert "content-type" in allowed
-
-    async def test_a_foreign_pages_audio_element_is_no_way_in(
-        self, tone_server: LiveServer
-    ) -> None:
-        headers = {"Sec-Fetch-Site": "cross-site", "Referer": "https://evil.example/page"}
-        async with asking(tone_server, **headers) as client:
-            answer = await client.get("/v1/speak", params={"text": "Hi."})
-        assert error_of(answer)["code"] == "forbidden_origin"
-
-    async def test_plain_http_at_the_sockets_address_is_told_what_is_there(
-        self, tone_server: LiveServer
-    ) -> None:
-        async with asking(tone_server) as client:
-            answer = await client.get("/v1/stream")
-        assert error_of(answer)["code"] == "bad_request"
-        assert "is a WebSocket" in error_of(answer)["message"]
-        assert "Upgrade" in error_of(answer)["message"]
-
-
 class TestRates:
     async def test_too_many_requests_are_told_when_to_come_back(self, start_server) -> None:
         server = start_server(engine__runner="tone", access__requests_per_minute=3)
@@ -553,8 +323,3 @@ class TestRates:
         assert 0 < error["retry_after_ms"] <= 20_000
         assert 1 <= int(answers[3].headers["retry-after"]) <= 20
         assert free.status_code == 200
-
-
-def _value(metrics: str, name: str) -> float:
-    line = next(line for line in metrics.splitlines() if line.startswith(f"{name} "))
-    return float(line.rsplit(" ", 1)[1])

@@ -1,10 +1,9 @@
 """An engine's loop on a bench, in this process: messages in by hand, turned one by one."""
 
-import threading
-from collections import deque
 from concurrent.futures import Future
 
 import numpy as np
+from letters import Mailbox
 from making import segment
 
 from streaming.clock import ManualClock
@@ -16,28 +15,6 @@ from streaming.runners.tone import ToneRunner
 from streaming.steps import Stage, Want
 
 SOUND = np.full(2400, 0.1, np.float32)
-
-
-class Mailbox:
-    """Hands the loop what a test puts in; a loop that would sleep finds nothing."""
-
-    def __init__(self):
-        self.inbox = deque()
-        self.sent = []
-        self.rests = []
-        self.woken = threading.Event()
-
-    def receive(self, timeout_s):
-        self.rests.append(timeout_s)
-        messages = list(self.inbox)
-        self.inbox.clear()
-        return messages
-
-    def send(self, messages):
-        self.sent += messages
-
-    def wake(self):
-        self.woken.set()
 
 
 class CountingRunner(ToneRunner):

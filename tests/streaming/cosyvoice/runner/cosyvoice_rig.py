@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import contextlib
 import gc
-import threading
-from collections import deque
 from dataclasses import replace
 from pathlib import Path
 
 import msgspec
 import numpy as np
+from letters import Mailbox
 from making import segment
 from rehearsing import unrehearsed
 
@@ -104,14 +103,12 @@ class Watched:
         return self._begun[work.ctx]
 
 
-class Rig:
+class Rig(Mailbox):
     """Put messages in, let it turn, look at what it said."""
 
     def __init__(self, runner):
+        super().__init__()
         self.runner = runner
-        self.inbox = deque()
-        self.sent = []
-        self.woken = threading.Event()
         self.begun = {}
         watched = Watched(runner, self.begun)
         self.engine = Engine(watched, runner._settings, self, SystemClock())
@@ -121,15 +118,7 @@ class Rig:
         if timeout_s and not self.inbox:  # nothing can be launched: a voice is being read
             self.woken.wait(min(timeout_s, 1.0))
         self.woken.clear()
-        messages = list(self.inbox)
-        self.inbox.clear()
-        return messages
-
-    def send(self, messages):
-        self.sent += messages
-
-    def wake(self):
-        self.woken.set()
+        return super().receive(timeout_s)
 
     def speak(self, ctx, *texts, voice=ENGLISH, end=True, **options):
         self.inbox.append(Open(ctx=ctx, voice=voice, **options))
