@@ -146,7 +146,7 @@ class StreamedText(Script):
 
     def _speak(self) -> None:
         if self._used + len(self._carry) > self.limits.positions:
-            self.done = True
+            self.done = self.cut_off = True
             return
         if self.made >= self.limits.most * self._given:
             self.done = self._ended

@@ -68,6 +68,8 @@ class Script:
         self.steps = 0
         """Draws that were heard, forced ones too: places in the context's random numbers."""
         self.done = False
+        self.cut_off = False
+        """Whether it is done because the slot is full: more might have been said."""
         self.prefix: Codes = ()
         """What does not depend on the new text; the first pieces are exactly this."""
 
@@ -114,6 +116,7 @@ class WholeText(Script):
         room = limits.positions - len(self.prefix) - len(rest) + 1
         self._least = limits.least * len(text)
         self._most = min(limits.most * len(text), room)
+        self._crowded = self._most < limits.most * len(text)
         if self._most < self._least:
             raise OutOfPositions(
                 f"a prompt of {len(prompt.text)} text and {len(prompt.speech)} speech tokens and "
@@ -146,6 +149,7 @@ class WholeText(Script):
             return
         self.made += 1
         self.done = self.made >= self._most
+        self.cut_off = self.done and self._crowded
 
     def _flags(self) -> int:
         return MAY_STOP if self._draws >= self._least else 0

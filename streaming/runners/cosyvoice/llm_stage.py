@@ -12,6 +12,7 @@ import torch
 
 from streaming.cosyvoice.llm.decoder import Decoder, Launched
 from streaming.cosyvoice.llm.decoding import Decoding
+from streaming.engine.notes import note
 from streaming.errors import CosystreamError, SynthesisFailed
 from streaming.runners.base import Later, Made, StepResult
 from streaming.runners.cosyvoice.progress import Progress
@@ -143,9 +144,21 @@ class LlmStage:
         """Tell the row's progress how many tokens were made, and what its LLM wants next."""
         _count(row.progress, decoding, made)
         if decoding.done:
+            self._tell_cut_off(row, decoding)
             self.release(row)
             if not row.progress.made_tokens:
                 raise SynthesisFailed(f"the model found nothing to say (seed {row.seed})")
+
+    def _tell_cut_off(self, row: Utterance, decoding: Decoding) -> None:
+        if decoding.script.cut_off:
+            note(
+                "speech_cut_off",
+                level="warning",
+                ctx=row.ctx,
+                segment=row.segment,
+                made_tokens=decoding.script.made,
+                positions=self._decoder.limits.positions,
+            )
 
 
 def _take_text(row: Utterance) -> None:

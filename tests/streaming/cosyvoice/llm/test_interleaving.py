@@ -212,6 +212,7 @@ def test_text_that_would_not_fit_is_refused_whole_and_what_was_given_goes_on() -
     assert script.done
     assert len(feed.codes) <= 64
     assert script.made > 30
+    assert script.cut_off
 
 
 @given(

@@ -69,6 +69,7 @@ def test_no_sign_before_two_tokens_a_text_token_and_the_end_at_twenty() -> None:
     ]
     assert feed.script.made == 60
     assert feed.script.done
+    assert not feed.script.cut_off
 
 
 def test_a_stop_is_the_end_and_no_sound() -> None:
@@ -97,6 +98,7 @@ def test_speech_ends_where_the_slot_does() -> None:
     # sos, two, three, task, two: nine; the last token made is never fed.
     assert feed.script.made == 12
     assert len(feed.codes) == 20
+    assert feed.script.cut_off
 
 
 def test_what_leaves_too_little_room_is_refused() -> None:

@@ -1,6 +1,8 @@
 """Text that arrives in mid-sentence, through the engine's loop and the networks."""
 
 import itertools
+import json
+from dataclasses import replace
 
 import msgspec
 import numpy as np
@@ -106,6 +108,18 @@ class TestWhenTextComesMakesNoDifference:
             close(rig.pcm(ctx), solo.run(ctx).pcm(ctx))
             assert rig.begun[ctx].decoding.tokens == solo.begun[ctx].decoding.tokens
         assert settled(runner)
+
+
+@VERSION_3
+def test_speech_that_a_slot_has_no_room_for_is_told_in_the_log(runner, monkeypatch, capfd):
+    decoder, rig = runner._speech.models.decoder, Rig(runner)
+    written(rig, 1, (TEXT, TEXT)).run(1)
+    assert "speech_cut_off" not in capfd.readouterr().err
+    less = replace(decoder.limits, positions=rig.begun[1].decoding.fed - 10)
+    monkeypatch.setattr(decoder, "limits", less)
+    written(rig, 2, (TEXT, TEXT)).run(2)
+    told = json.loads(capfd.readouterr().err)
+    assert (told["event"], told["level"], told["ctx"]) == ("speech_cut_off", "warning", 2)
 
 
 class TestWhileItWaits:
