@@ -15,7 +15,7 @@ from pypinyin import Style, lazy_pinyin
 from pypinyin.constants import PHRASES_DICT
 from pypinyin.seg.mmseg import seg as phrases
 
-from streaming.errors import SynthesisFailed
+from streaming.errors import UnsupportedLanguage
 from streaming.runners.mandarin import polyphones
 from streaming.runners.mandarin.syllable import NEUTRAL, HanWord, Syllable, parse
 
@@ -27,7 +27,7 @@ def read(text: str) -> list[HanWord]:
     """The words of a run of Chinese characters, in the tones of the dictionary.
 
     Raises:
-        SynthesisFailed: a character has no reading.
+        UnsupportedLanguage: a character has no reading.
     """
     for position, char in enumerate(text):
         if char == _REPEAT:
@@ -49,7 +49,7 @@ def _spell(text: str) -> list[str]:
     """Pinyin a character, from the longest phrases and from what stands beside lone ones."""
     pinyin = _look_up(text)
     if len(pinyin) != len(text):
-        raise SynthesisFailed(f"the voice knows no reading of {_unreadable(text)!r}")
+        raise UnsupportedLanguage(f"the voice knows no reading of {_unreadable(text)!r}")
     position = 0
     for phrase in phrases.cut(text):
         if phrase not in PHRASES_DICT:

@@ -97,7 +97,7 @@ class Script:
 
         Raises:
             Foreign: letters of another script.
-            SynthesisFailed: a character has no reading.
+            UnsupportedLanguage: a character has no reading.
         """
         if not re.search(f"[{_HAN}]", text) and (_LATIN.search(text) or language == "en"):
             return self._english(text, said)

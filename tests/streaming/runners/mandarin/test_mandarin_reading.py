@@ -7,7 +7,7 @@ pytest.importorskip("rjieba", reason="the Mandarin voice is not there: make setu
 from pypinyin.contrib.tone_convert import to_tone3
 from pypinyin.pinyin_dict import pinyin_dict
 
-from streaming.errors import SynthesisFailed
+from streaming.errors import UnsupportedLanguage
 from streaming.runners.mandarin.ipa import to_ipa
 from streaming.runners.mandarin.kokoro import VOCABULARY_SHA256, _file
 from streaming.runners.mandarin.reading import read
@@ -99,7 +99,7 @@ def test_words_hold_all_of_the_text():
 
 
 def test_a_character_without_a_reading_is_an_error():
-    with pytest.raises(SynthesisFailed, match="㗎"):
+    with pytest.raises(UnsupportedLanguage, match="㗎"):
         read("你㗎好")
 
 

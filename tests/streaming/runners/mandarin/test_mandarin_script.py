@@ -5,7 +5,7 @@ import pytest
 
 pytest.importorskip("rjieba", reason="the Mandarin voice is not there: make setup-mandarin")
 
-from streaming.errors import SynthesisFailed
+from streaming.errors import UnsupportedLanguage
 from streaming.runners.english import Foreign
 from streaming.runners.mandarin.script import Script
 from streaming.segment import Pronunciation
@@ -89,7 +89,7 @@ class TestRefusals:
             say(text)
 
     def test_characters_without_a_reading_are_named(self, say):
-        with pytest.raises(SynthesisFailed, match="㗎"):
+        with pytest.raises(UnsupportedLanguage, match="㗎"):
             say("好㗎")
 
     @pytest.mark.parametrize("text", ["", "，。！", "——", "（）"])

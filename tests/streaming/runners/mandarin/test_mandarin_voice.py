@@ -111,7 +111,7 @@ class TestSpeech:
 
 
 class TestRefusals:
-    @pytest.mark.parametrize("text", ["", "，。！", "㗎", "——"])
+    @pytest.mark.parametrize("text", ["", "，。！", "——"])
     def test_nothing_to_say_is_an_error_and_never_silence(self, runner, text):
         (error,) = results(runner, text)
         assert isinstance(error, SynthesisFailed)
@@ -120,6 +120,11 @@ class TestRefusals:
         (error,) = results(runner, "こんにちは")
         assert isinstance(error, UnsupportedLanguage)
         assert "mandarin" in error.message
+
+    def test_a_character_without_a_reading_is_no_more_readable_the_next_time(self, runner):
+        (error,) = results(runner, "㗎")
+        assert isinstance(error, UnsupportedLanguage)
+        assert not error.retryable
 
     @pytest.mark.parametrize("noise", [np.nan, 9.0])
     def test_noise_is_an_error(self, runner, monkeypatch, noise):
