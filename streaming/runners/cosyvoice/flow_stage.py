@@ -58,7 +58,7 @@ class FlowStage:
     def begin(self, row: Utterance) -> bool:
         """Whether the row's voice is there; then it has a state, and knows its first hop."""
         voice = row.voice.flow.voice
-        if row.flow is None and voice is not None:
+        if row.flow is None and voice is not None and not row.voice_steps:
             row.flow = self._flow.begin(voice, window_s=self._window_s)
             row.progress.block_rest = self._flow.next_hop(row.flow)
         return row.flow is not None
@@ -67,9 +67,14 @@ class FlowStage:
         """One Euler step of each, its voice's first."""
         self._parking.launch(rows)
         begins = [row.flow is not None and row.progress.begin_euler() for row in rows]
+        of_voices = [row for row in rows if row.flow is None]
+        for row in of_voices:
+            row.voice_steps += 1
         made = self._place.run(lambda: together(rows, self._compute))
 
         def land(made: Sequence[Exception | None]) -> list[StepResult]:
+            for row in of_voices:
+                row.voice_steps -= 1
             landed = [_land(*each) for each in zip(rows, begins, made, strict=True)]
             self._parking.land(rows)
             return landed

@@ -64,6 +64,8 @@ class Utterance:
     tokens: list[int] = field(default_factory=list)
     """Speech tokens that the LLM has made and no hop has taken."""
     flow: FlowState | None = None
+    voice_steps: int = 0
+    """Steps of the flow under way that were launched for its voice: a hop begins after them."""
     hop: Hop | None = None
     mel: list[Tensor] = field(default_factory=list)
     """Frames ``(T, 80)`` of each hop that the vocoder has not taken."""

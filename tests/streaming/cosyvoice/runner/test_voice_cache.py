@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from concurrent.futures import Future
 from dataclasses import replace
 from types import SimpleNamespace
 
@@ -9,7 +10,9 @@ import pytest
 import torch
 from voice_desk import IN_MIND, ON_DEVICE, ON_HOST, PAGES, PREFIX_BYTES, PROMPT, Desk, Row
 
+from streaming.config import CosyVoiceSettings
 from streaming.cosyvoice.flow import values
+from streaming.runners.cosyvoice.flow_stage import FlowStage
 
 pytestmark = pytest.mark.parametrize("generation", ["cosyvoice3"], indirect=True)
 """Where the networks do not matter."""
@@ -117,6 +120,43 @@ class TestLevels:
         desk.of(desk.ids[0]).flow.stays = True
         desk.speak(*desk.ids[1:])
         assert desk.voices.has(desk.ids[0])
+
+
+class Later:
+    """A thread that does what it is given when the test says so."""
+
+    def __init__(self):
+        self.given = []
+
+    def run(self, work):
+        self.given.append((work, Future()))
+        return self.given[-1][1]
+
+    def work(self):
+        work, future = self.given.pop(0)
+        future.set_result(work())
+
+
+class TestMaking:
+    def test_who_waits_for_a_step_of_its_voice_begins_after_it_though_another_made_it(self, desk):
+        place, part = Later(), desk.voices.take(desk.ids[0])
+        stage = FlowStage(desk.flow, place, CosyVoiceSettings(), lambda: 0, desk.parking)
+        progress = SimpleNamespace(block_rest=0)
+        one, other = (
+            Row(ctx=ctx, voice=part, flow=None, hop=None, voice_steps=0, expected_samples=None,
+                progress=progress)
+            for ctx in (1, 2)
+        )  # fmt: skip
+        steps = [stage.step([row]) for row in (one, other)]
+        place.work()
+        steps[0].land(steps[0].made.result())
+        assert part.flow.voice is not None
+        assert stage.begin(one)
+        assert not stage.begin(other)
+        place.work()
+        assert other.hop is None
+        steps[1].land(steps[1].made.result())
+        assert stage.begin(other)
 
 
 class TestPinned:

@@ -90,7 +90,7 @@ class Desk:
     def begin(self, voice):
         """What the runner does of a voice for a segment."""
         part = self.voices.take(voice)
-        row = Row(ctx=1, voice=part, flow=None, hop=None, expected_samples=None)
+        row = Row(ctx=1, voice=part, flow=None, hop=None, voice_steps=0, expected_samples=None)
         while part.flow.voice is None:
             step = self.stage.step([row])
             (made,) = step.land(step.made.result())
