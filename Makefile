@@ -16,7 +16,7 @@ PROJECTS := pyproject.toml clients/python/pyproject.toml
 
 PYTHON ?=
 # Most tests wait for speech to be spoken, so more of them run than there are cores.
-WORKERS ?= 3
+WORKERS ?= 4
 ARGS ?=
 # A plain torch from PyPI brings gigabytes of CUDA on Linux. The name with +cpu is only in torch's
 # own index and its mirrors: where none can be reached this fails, and no other build comes instead.
@@ -44,8 +44,9 @@ serve: $(VENV)/.base ## the server and its page at http://127.0.0.1:8000
 	@[ -e $(VENV)/.mandarin ] || echo "For a Mandarin voice (a preview): make setup-mandarin"
 	@exec $(BIN)/python -m server $(ARGS)
 
+# Hundreds of servers are started: each would compile all its modules where no bytecode is kept.
 test: $(VENV)/.dev $(VENV)/.mandarin $(VENV)/.cosyvoice browser test-web ## every test
-	CHROMIUM="$${CHROMIUM:-$$(for name in $(CHROMIUMS); do command -v $$name && break; done)}" \
+	PYTHONDONTWRITEBYTECODE= CHROMIUM="$${CHROMIUM:-$$(for name in $(CHROMIUMS); do command -v $$name && break; done)}" \
 	  $(BIN)/python -m pytest -n $(WORKERS) --dist worksteal $(ARGS)
 
 lint: $(VENV)/.dev $(VENV)/.cosyvoice ## ruff, mypy, import contracts, links in the documents

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import signal
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -14,6 +15,10 @@ settings.register_profile("steady", derandomize=True)
 settings.load_profile("steady")
 """The same examples every time: who changes nothing breaks nothing. New ones are looked for with
 ``--hypothesis-profile=default``."""
+
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as a shell has it for what runs behind
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+"""The tests interrupt programs, and those begin with what this one has."""
 
 
 def pytest_collection_finish() -> None:

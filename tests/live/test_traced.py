@@ -33,5 +33,5 @@ def test_a_file_that_cannot_be_written_is_told_at_the_start(
     start_server: StartServer, tmp_path: Path
 ) -> None:
     server = start_server(wait=False, engine__runner="tone", engine__trace=tmp_path / "no" / "t")
-    with pytest.raises(AssertionError, match="No such file or directory"):
+    with pytest.raises(AssertionError, match="there is no folder"):
         server.wait_ready()
