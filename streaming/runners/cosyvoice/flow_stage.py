@@ -26,6 +26,9 @@ from streaming.runners.cosyvoice.utterance import Utterance
 USUAL_PAGES = 12
 """Seconds that a context looks back, its recording with them; more are captured when met."""
 
+USUAL_BLOCKS = 2
+"""Of a context's hop; steps of more are captured when met, too."""
+
 _NOTHING = np.zeros(0, np.float32)
 
 
@@ -51,8 +54,9 @@ class FlowStage:
         self._first_hop_tokens = settings.first_hop_tokens or FIRST_HOP_TOKENS[flow.device.type]
         self._window_s = settings.flow_window_s or None
 
-    def warm(self, rows: int) -> int:
+    def warm(self, contexts: int) -> int:
         """Make ready the steps of every shape that so many contexts usually meet; how many."""
+        rows = USUAL_BLOCKS * contexts
         return self._place.run(lambda: self._flow.warm(rows, USUAL_PAGES)).result()
 
     def begin(self, row: Utterance) -> bool:
