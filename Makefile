@@ -131,7 +131,7 @@ constraints: ## pin the newest releases that pyproject.toml allows, from a new e
 	@{ sed -n '1,/^[^#]/ s/^#/#/p' constraints.txt; \
 	  build/constraints/bin/python -m pip freeze --exclude-editable | while read -r pin; do \
 	    case $$pin in \
-	      torch==*) ;; \
+	      torch==*|triton==*) ;; \
 	      onnxruntime==*) sed -n '/Intel/p; /^onnxruntime.* == "x86_64"/p' constraints.txt; \
 	        echo "$$pin; sys_platform != \"darwin\" or platform_machine != \"x86_64\"" ;; \
 	      *) echo "$$pin" ;; \

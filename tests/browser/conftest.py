@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Iterator
 
+import fake_server as served
 import pytest
 import pytest_asyncio
 from fake_server import FakeServer
@@ -35,6 +36,12 @@ async def heard(context: BrowserContext) -> AsyncIterator[Heard]:
     page.on("pageerror", lambda error: uncaught.append(error))  # noqa: PLW0108  it marks its handlers
     yield Heard(page)
     assert uncaught == []
+
+
+@pytest.fixture
+def all_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No packet waits for those before it to be heard: none is late because the machine is."""
+    monkeypatch.setattr(served, "LEAD_MS", 60_000)
 
 
 @pytest.fixture

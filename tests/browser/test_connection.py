@@ -49,6 +49,7 @@ async def test_after_a_drop_it_resumes_and_nothing_is_lost_or_repeated(
     assert recording.sounding_s * 1000 == pytest.approx(MS, abs=60)
 
 
+@pytest.mark.usefixtures("all_at_once")
 async def test_messages_that_come_twice_are_taken_once(
     heard: Heard, fake_server: FakeServer
 ) -> None:

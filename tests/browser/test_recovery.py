@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import fake_server as served
 import pytest
 from fake_server import FakeServer
 from fake_speech import MS_A_CHAR
@@ -117,12 +116,6 @@ async def test_a_worklet_that_cannot_be_loaded_is_done_without(
 
     assert (await heard.done())["reason"] == "completed"
     assert [event["kind"] for event in await heard.events("backend")] == ["buffer"]
-
-
-@pytest.fixture
-def all_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    """No packet waits for those before it to be heard: none is late because the machine is."""
-    monkeypatch.setattr(served, "LEAD_MS", 60_000)
 
 
 @pytest.mark.usefixtures("all_at_once")

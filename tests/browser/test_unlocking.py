@@ -11,6 +11,7 @@ from hearing import Heard
 pytestmark = [pytest.mark.browser, pytest.mark.asyncio(loop_scope="module")]
 
 
+@pytest.mark.usefixtures("all_at_once")
 async def test_the_first_click_sounds_though_connecting_takes_three_seconds(
     heard: Heard, fake_server: FakeServer
 ) -> None:
@@ -26,6 +27,7 @@ async def test_the_first_click_sounds_though_connecting_takes_three_seconds(
     assert recording.seconds == pytest.approx(result["audioMs"] / 1000, abs=0.03)
 
 
+@pytest.mark.usefixtures("all_at_once")
 async def test_without_any_click_it_says_that_it_is_blocked_and_then_plays_from_the_first_sample(
     heard: Heard, fake_server: FakeServer
 ) -> None:
