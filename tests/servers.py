@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import psutil
+from talk import eventually
 
 ROOT = Path(__file__).resolve().parent.parent
 READY_TIMEOUT_S = 60
@@ -64,6 +65,11 @@ class LiveServer:
         return float(
             next(line.split()[1] for line in lines if line.startswith(f"cosystream_{name} "))
         )
+
+    async def free_slots_at_rest(self) -> float:
+        """Those while nobody speaks: what is told may still be of those who spoke before."""
+        await eventually(lambda: self.metric("engine_contexts") == 0)
+        return self.metric("free_slots")
 
     def wait_ready(self, timeout_s: float = READY_TIMEOUT_S) -> float:
         """Until ``/readyz`` says so; how many seconds that took."""

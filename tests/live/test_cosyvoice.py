@@ -72,7 +72,7 @@ async def test_the_same_seed_says_the_same_whoever_else_speaks(server: LiveServe
 
 
 async def test_after_cancelled_nothing_is_heard_and_its_slot_is_free(either: LiveServer) -> None:
-    before = either.metric("free_slots")
+    before = await either.free_slots_at_rest()
     async with talking(either.ws_url, PCM) as talk:
         await talk.send("open", ctx="a")
         await talk.send("text", ctx="a", delta="This is a longer sentence, to be interrupted. ")
@@ -84,7 +84,7 @@ async def test_after_cancelled_nothing_is_heard_and_its_slot_is_free(either: Liv
 
 
 async def test_random_conversations_keep_every_promise(server: LiveServer) -> None:
-    before = server.metric("free_slots")
+    before = await server.free_slots_at_rest()
     how = {"acts": 50, "longest_s": 1.0, "patience_s": SPEECH_S}
     await asyncio.gather(*(converse(server, seed, None, **how) for seed in range(4)))
     await eventually(lambda: server.metric("engine_contexts") == 0)

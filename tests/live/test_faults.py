@@ -91,7 +91,7 @@ async def test_a_step_that_raises_fails_its_context_alone(tone_server: LiveServe
 
 
 async def test_contexts_that_fail_give_everything_back(tone_server: LiveServer) -> None:
-    before = tone_server.metric("free_slots")
+    before = await tone_server.free_slots_at_rest()
     async with talking(tone_server.ws_url, {"pacing": {"lead_ms": None}}) as talk:
         for number in range(30):
             await talk.send("open", ctx=f"c{number}")

@@ -76,7 +76,7 @@ async def test_another_speaks_while_it_waits(either: LiveServer) -> None:
 async def test_after_a_cancel_in_the_pause_nothing_is_heard_and_its_slot_is_free(
     either: LiveServer,
 ) -> None:
-    before = either.metric("free_slots")
+    before = await either.free_slots_at_rest()
     async with talking(either.ws_url, PCM) as talk:
         await begins(talk)
         await talk.send("cancel", ctx="a")
