@@ -164,7 +164,7 @@ class TestTurns:
                 assert (await talk.until("error"))["code"] == "context_gone"
             await asyncio.sleep(1.1)  # the engine tells its figures once a second
             assert tone_server.metric("contexts") == 0
-            assert tone_server.metric("engine_contexts") == 0
+            await eventually(lambda: tone_server.metric("engine_contexts") == 0)
 
     async def test_a_tail_smaller_than_a_packet_is_sent_at_the_end_and_dropped_by_a_cancel(
         self, tone_server: LiveServer
