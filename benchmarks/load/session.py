@@ -126,6 +126,8 @@ class Session:
 
     def on_text(self, text: bytes, now_s: float) -> None:
         """An event."""
+        if self._wire is None:
+            return  # as above
         event: dict[str, Any] = json.loads(text)
         kind = event["type"]
         mine = event.get("ctx") == self._ctx and self._meter is not None

@@ -15,6 +15,7 @@ from websockets.exceptions import ConnectionClosed
 from benchmarks.load import report, worker
 from benchmarks.load.__main__ import main
 from benchmarks.load.options import Options
+from benchmarks.load.session import Session
 
 LOUD = b"\x00\x10" * 1920
 
@@ -111,6 +112,14 @@ def test_what_still_speaks_at_the_end_is_cut_and_its_figures_kept():
     found = load(Endless(), sessions=1)
     assert found["outcomes"] == {"cut": 1}
     assert found["contexts"] == 1
+
+
+def test_what_arrives_once_the_run_is_over_is_nobodys():
+    session = Session(Options(), 0, 0.0)
+    session.close()
+    session.on_text(b'{"type": "error", "code": "unknown_context", "ctx": "load-0"}', 0.0)
+    session.on_binary(bytes(16), 0.0)
+    assert session.errors == {}
 
 
 def test_an_llm_writes_in_small_pieces_and_the_text_arrives_whole():
