@@ -214,7 +214,7 @@ class Contexts:
     def _cancel_one(self, context: Context, played_ms: float | None) -> None:
         now = self._s.clock.now()
         if played_ms is not None and context.starts_48k is not None:
-            self._report(context, context.starts_48k, played_ms)
+            self._report(context, context.starts_48k, played_ms, now)
         told = self._play.reported(now)
         heard = context.heard_samples(self._play.position(now))
         self._play.forget_unheard(context.sent_48k - heard * 2)
@@ -225,7 +225,7 @@ class Contexts:
         context = head if request.ctx is None else self._lineup.get(request.ctx)
         if context is None or context.starts_48k is None:
             return  # it ended while the report was on its way, or has no audio to have heard
-        if not self._report(context, context.starts_48k, request.pts_ms):
+        if not self._report(context, context.starts_48k, request.pts_ms, self._s.clock.now()):
             sent_ms = context.sent_48k // PTS_PER_MS
             self._outbox.event(
                 Warn(
@@ -236,11 +236,11 @@ class Contexts:
             )
         self._sender.pump()
 
-    def _report(self, context: Context, starts_48k: int, played_ms: float) -> bool:
+    def _report(self, context: Context, starts_48k: int, played_ms: float, now_s: float) -> bool:
         """Set the play clock by what the client has heard; False: it cannot have heard so much."""
         asked_48k = int(min(played_ms, LONGEST_MS) * PTS_PER_MS)
         heard_48k = min(asked_48k, context.sent_48k)
-        self._play.on_report(starts_48k + heard_48k, self._s.clock.now())
+        self._play.on_report(starts_48k + heard_48k, now_s)
         return asked_48k <= context.sent_48k
 
     def _ms_before_a_new_one(self) -> int:

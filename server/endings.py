@@ -66,7 +66,7 @@ class Endings:
         self._log.info("context cancelled", ctx=context.id, played_ms=ms_of(heard_samples))
 
     def given_up(self, context: Context, error: CosystreamError) -> None:
-        """The whole session failed, and it with it."""
+        """End it, and tell its client why."""
         self.drop(context, "error")
         self._outbox.event(error_event(error, ctx=context.id, fatal=True))
 
@@ -115,7 +115,6 @@ class Endings:
 
     def _failed(self, context: Context, failed: Failed) -> None:
         error = by_code(failed.code, failed.message, failed.retry_after_ms)
-        self.drop(context, "error")
+        self.given_up(context, error)
         self._metrics.error(error.code)
-        self._outbox.event(error_event(error, ctx=context.id, fatal=True))
         self._log.warning("context failed", ctx=context.id, code=error.code, message=error.message)

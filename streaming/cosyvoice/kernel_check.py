@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 from torch.nn.functional import scaled_dot_product_attention
 
-from streaming.cosyvoice.flow.rotary import turned
+from streaming.cosyvoice.flow.attention import by_head
 from streaming.cosyvoice.tiles import Kernels, Tiles
 
 NEAR = {torch.float32: 1e-4, torch.float16: 1e-2, torch.bfloat16: 8e-2}
@@ -45,8 +45,7 @@ def _apart(kernels: Kernels, device: torch.device, dtype: torch.dtype) -> float:
     turn = torch.randn(2, 2, KEYS, SIZE // 2, generator=numbers).to(device)
     own, table = torch.tensor(OWN, device=device), torch.tensor(TABLE, device=device)
     expected = qkv.clone()
-    expected[..., :2, 0, :] = turned(qkv[..., :2, 0, :], turn[:, :, None, :, None])
-    query, *pair = expected.permute(3, 0, 1, 4, 2, 5).flatten(2, 3)
+    query, *pair = by_head(expected, turn)
 
     kernels.keep(qkv, turn, shelf, own * PAGE)
     kept = shelf[:, :, own].transpose(1, 2)

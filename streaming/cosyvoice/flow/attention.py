@@ -47,7 +47,7 @@ class Views:
 
     def __call__(self, shelf: Tensor, qkv: Tensor, turn: Tensor | None = None) -> Tensor:
         """As :data:`Attention` says."""
-        parts = _by_head(qkv, turn)
+        parts = by_head(qkv, turn)
         for at, (step, page, _) in enumerate(self._rows):
             shelf[:, step, :, page] = parts[1:, at]
         seen = [
@@ -102,7 +102,7 @@ class Gathered:
 
     def __call__(self, shelf: Tensor, qkv: Tensor, turn: Tensor | None = None) -> Tensor:
         """As :data:`Attention` says."""
-        parts = _by_head(qkv, turn)
+        parts = by_head(qkv, turn)
         flat = shelf.view(-1, BLOCK_FRAMES * parts.shape[-1])
         flat.index_copy_(0, self._write, parts[1:].reshape(-1, flat.shape[1]))
         batch, row_bytes = parts.shape[1], self._read[:, 0].numel() * flat[:1].nbytes
@@ -152,8 +152,8 @@ def _first_page(rows: Rows, shelf: Tensor) -> Tensor:
     return rows.step * (heads * pages)
 
 
-def _by_head(qkv: Tensor, turn: Tensor | None) -> Tensor:
-    """``(3, B, G, 50, head_dim)``, turned."""
+def by_head(qkv: Tensor, turn: Tensor | None) -> Tensor:
+    """``qkv`` and ``turn`` as :data:`Attention` has them: (3, B, G, 50, head_dim), turned."""
     if turn is not None:
         first = qkv[..., :2, 0, :]
         qkv[..., :2, 0, :] = turned(first, turn[:, :, None, :, None])

@@ -22,7 +22,7 @@ SHAPES = Shapes(rows=ROWS, pages=PAGES)
 
 CLOSE_ROWS = (1, 2, 3, 4, 6, 8, 10, 12, 14, 16, 20, 24, 28, 32, 40, 48, 56, 64, *range(80, 257, 16))
 IN_PLACE_SHAPES = Shapes(rows=CLOSE_ROWS, pages=(12, 64))
-"""Where pages that fill a table up cost nothing: half as many, that waste less than a fifth."""
+"""Where pages that fill a table up cost nothing: far fewer, that waste less than a fifth."""
 
 _TENSORS = tuple(field.name for field in fields(Rows) if field.name != "host")
 

@@ -24,9 +24,9 @@ LLM, FLOW, VOCODER = "llm", "flow", "vocoder"
 FIRST_HOP_TOKENS = {"cuda": 8, "cpu": 22}
 """How many tokens the first hop has where the settings do not say. Even a small GPU has the second
 hop before 8 are played; with more, the simulator says, all hear the first sound later and nobody
-has fewer gaps. A CPU needs the longest there is. The kind of device decides, not how quick it was
-seen to be: the recording is cut to fit the hop, the cut decides the sound, and a restart must not
-change the sound."""
+has fewer gaps but a crowd that fills a small card in one instant. A CPU needs the longest there is.
+The kind of device decides, not how quick it was seen to be: the recording is cut to fit the hop,
+the cut decides the sound, and a restart must not change the sound."""
 
 HELD_BACK_TOKENS = 2.0
 """Version 3's vocoder looks 4 frames ahead (and 8 samples); version 2's, 8."""
@@ -52,8 +52,8 @@ USUAL_POSITIONS = 250.0
 """How many a step of the LLM attends to: of a recording, a text, and what was said of it."""
 
 USUAL_VOICE_S, USUAL_SAID_S = 3.0, 6.0
-"""What a step of the flow looks back at: a recording, and where there is no window, so much speech
-of the longest row in a batch."""
+"""What a step of the flow looks back at: a recording, and where there is no window, so much speech.
+"""
 
 STARTING = 5
 """What contexts that are about to begin cost is reckoned as that of so many more that speak (as
